@@ -102,7 +102,8 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "yaml": _loaded(".yaml"), "urdf": _loaded(".urdf"), "sdf": _loaded(".sdf"), "mjcf": _loaded(".xml"), "bvh": _loaded(".bvh"),
     "csv": _loaded(".csv"), "npz": _loaded(".npz"), "stl": _mesh(".stl"), "obj": _mesh(".obj"), "ply": _mesh(".ply"),
     "glb": _mesh(".glb"), "dae": _mesh(".dae"), "upload": upload, "message": message, "input_log": input_log,
-    "mcap": _loaded(".mcap"), "answer": answer,
+    "mcap": _loaded(".mcap"), "gltf": _loaded(".glb"), "usda": _loaded(".usda"),
+    "answer": answer,
 }  # fmt: skip
 
 
@@ -116,8 +117,9 @@ def seeds(name: str) -> Iterator[bytes]:
         yield from (file.read_bytes() for file in files if file.stat().st_size < 5000)
     if name == "bvh":
         yield from (file.read_bytes() for file in sorted((ROOT / "tests" / "io" / "bvh").glob("*.bvh")))
-    if name in ("npz", "csv") or (name == "mcap" and importlib.util.find_spec("mcap")):
-        yield _motion(name)
+    needs = {"mcap": "mcap", "usda": "pxr"}
+    if name in ("npz", "csv", "gltf") or (name in needs and importlib.util.find_spec(needs[name])):
+        yield _motion({"gltf": "glb"}.get(name, name))
     if name == "answer":
         from bunraku.figure import library
         from bunraku.stage import still

@@ -18,5 +18,5 @@ def test_seeds_and_finds_are_answered(name: str) -> None:
 
 
 def test_every_loader_is_fuzzed() -> None:
-    same = {".yml": "yaml", ".xml": "mjcf"}
+    same = {".yml": "yaml", ".xml": "mjcf", ".glb": "gltf", ".usd": "usda", ".usdc": "usda"}
     assert {same.get(suffix, suffix[1:]) for suffix in LOADERS} <= set(TARGETS)

@@ -26,12 +26,15 @@ def wandering(name: str, samples: int = 25) -> Motion:
     return Motion.of(figure, 2.0 + 0.017 * np.arange(samples), figure.start + np.cumsum(steps, 0))
 
 
+@pytest.mark.parametrize("suffix", [".glb", ".usdc"])
 @pytest.mark.parametrize("name", ["marionette22", "mannequin", "gecko", "hand"])
-def test_glb_is_an_armature_in_the_right_place(name: str, tmp_path: Path) -> None:
+def test_an_armature_in_the_right_place(name: str, suffix: str, tmp_path: Path) -> None:
+    if suffix == ".usdc":
+        pytest.importorskip("pxr", reason="no USD: pip install 'bunraku[usd]'")
     motion = wandering(name)
-    bunraku.save(motion, tmp_path / "a.glb")
-    seen = blender("measure", tmp_path / "a.glb", *(motion.t - motion.t[0]))
-    assert "EMPTY" not in seen["types"]
+    bunraku.save(motion, tmp_path / f"a{suffix}")
+    seen = blender("measure", tmp_path / f"a{suffix}", *(motion.t - motion.t[0]))
+    assert suffix != ".glb" or "EMPTY" not in seen["types"]
     (armature,) = seen["armatures"].values()
     assert np.allclose(armature["matrix"], np.eye(4), atol=1e-9)  # metres, z up: nothing is scaled or turned
     bones = skeleton(motion.figure)
@@ -54,10 +57,13 @@ def test_a_bone_ends_where_the_next_begins(tmp_path: Path) -> None:
         assert np.allclose(armature["tails"][bone], armature["heads"][following], atol=1e-4), bone
 
 
-def test_meshes_and_materials_follow(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", [".glb", ".usdc"])
+def test_meshes_and_materials_follow(suffix: str, tmp_path: Path) -> None:
+    if suffix == ".usdc":
+        pytest.importorskip("pxr", reason="no USD: pip install 'bunraku[usd]'")
     motion = wandering("mannequin")
-    bunraku.save(motion, tmp_path / "a.glb")
-    seen = blender("measure", tmp_path / "a.glb", *(motion.t - motion.t[0]))
+    bunraku.save(motion, tmp_path / f"a{suffix}")
+    seen = blender("measure", tmp_path / f"a{suffix}", *(motion.t - motion.t[0]))
     X = frames_along(motion.figure, motion.q[-1:])[0]
     names = [shape.name for shape in motion.figure.shapes]
     alone = [shape for shape in motion.figure.shapes if names.count(shape.name) == 1]
@@ -65,7 +71,8 @@ def test_meshes_and_materials_follow(tmp_path: Path) -> None:
     for shape in alone:
         place = X[motion.figure.frame_index[shape.frame]] @ se3.pose(shape.position, shape.rotation)
         corners = se3.transform(place, triangles(shape.geometry).vertices)
-        found = seen["shapes"][f"{shape.name} shape"]
+        name = f"{shape.name} shape"
+        found = seen["shapes"][name if suffix == ".glb" else name.replace(" ", "_")]
         assert np.allclose(found["low"], corners.min(0), atol=1e-4), shape.name
         assert np.allclose(found["high"], corners.max(0), atol=1e-4), shape.name
         linear = np.clip(shape.color, 0.0, 1.0) ** 2.2

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bunraku.errors import BunrakuWarning, FileError
-from bunraku.figure import Figure
+from bunraku.figure import Figure, library
 from bunraku.figure.build import ball, capsule, figure, fixed, free, rotate, rx, ry, screw, spindle, string, tx
 from bunraku.io.bvh.bvh_reader import BVH_UNITS, load_bvh, parse_bvh, save_bvh
 from bunraku.kinematics import frames_along
@@ -356,3 +356,18 @@ def test_five_thousand_samples(tmp_path: Path) -> None:
     long = Motion.of(motion.figure, np.arange(5000) / 120, rng.normal(size=(5000, motion.figure.n_q)))
     save_bvh(long, tmp_path / "long.bvh")
     assert len(load_bvh(tmp_path / "long.bvh")) == 5000
+
+
+@pytest.mark.parametrize("name", ["pendulum", "arm2d", "marionette22", "humanoid", "gecko"])
+def test_a_file_of_a_figure_becomes_its_motion(name: str, tmp_path: Path) -> None:
+    """Its size and its axes tell the unit of the file and which axis is up."""
+    own = library.named(name)
+    steps = np.random.default_rng(7).normal(scale=0.05, size=(9, own.n_q))
+    motion = Motion.of(own, 0.1 * np.arange(9), own.start + np.cumsum(steps, 0))
+    moving = [k for k, variable in enumerate(own.variables) if variable.motion != "length"]
+    files = ((1.0, "z"), (0.01, "y"), (0.001, "y")) if len(moving) > 4 else ((0.01, "y"),)
+    for scale, up in files:
+        save_bvh(motion, tmp_path / "a.bvh", scale=scale, up=up)
+        assert np.abs(load_bvh(tmp_path / "a.bvh", figure=own).q - motion.q)[:, moving].max() < 1e-6
+    with pytest.raises(FileError, match="no bone of finger"):
+        load_bvh(tmp_path / "a.bvh", figure=library.named("finger"))

@@ -11,7 +11,7 @@ from bunraku.choreography.puppet import Puppet
 from bunraku.choreography.repertoire import MotionPiece, Repertoire
 from bunraku.choreography.script import Role
 from bunraku.errors import BunrakuError, parts
-from bunraku.io import load
+from bunraku.io import RECORDINGS, load
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.shape_words import file_named
@@ -62,18 +62,18 @@ def _pieces(name: str, node: Node, folder: Path, roles: tuple[Role, ...]) -> Ite
         node.words(("file", "parts", "loop", "travels", *persons), "a motion") if isinstance(node.value, dict) else {"file": node}
     )
     file = node.need("file", f"{name!r}") if isinstance(node.value, dict) else node
-    path = file_named(file, folder, (".npz", ".csv", ".yaml", ".bvh"), "a motion file")
+    path = file_named(file, folder, (".npz", ".csv", ".yaml", *RECORDINGS), "a motion file")
     motion = load(path)
     if not isinstance(motion, Motion) or len(motion.tracks) != 1:
         raise file.error("the file holds no motion of one figure", advice="record one with bunraku simulate or on the stage")
     puppets = {role.figure.name: role.repertoire.puppet for role in roles}
-    if path.suffix == ".bvh":
+    if path.suffix.lower() in RECORDINGS and motion.figure.name not in puppets:
         for puppet in puppets.values():
             yield _piece(name, words, _by_puppet(motion, puppet, words, file), puppet)
         return
     for word in persons:
         if word in words:
-            raise node.keys[word].error(f"{word!r} is only for motions of people", advice="give a BVH file, or remove the word")
+            raise node.keys[word].error(f"{word!r} is only for motions of people", advice="give a recording, or remove the word")
     if motion.figure.name not in puppets:
         raise file.error(
             f"it is a motion of {motion.figure.name}, which does not play", advice=f"add a {motion.figure.name} to 'figures'"

@@ -118,7 +118,8 @@ def convert(
 ) -> None:
     """Convert a figure, scene or motion to another file format.
 
-    Reads YAML, URDF, MJCF, BVH, CSV and NPZ; writes YAML, MJCF, BVH, CSV, NPZ, GLB (Blender, three.js), MP4 and PNG.
+    Reads YAML, URDF, SDF, MJCF, BVH, glTF, USD, CSV, NPZ and MCAP; writes YAML, MJCF, BVH, GLB, USD, CSV, NPZ, MCAP,
+    RRD, MP4 and PNG.
     """
     from bunraku import io
     from bunraku.errors import FileError

@@ -47,7 +47,7 @@ Source = Annotated[
 
 Output = Annotated[
     list[Path] | None,
-    typer.Option("--output", "-o", help="Write the motion to an NPZ, CSV, GLB, BVH, MP4 or PNG file. May be repeated."),
+    typer.Option("--output", "-o", help="Write the motion to an NPZ, CSV, GLB, USD, BVH, MP4 or PNG file. May be repeated."),
 ]
 
 Plot = Annotated[Path | None, typer.Option(help="Draw curves over time into a PNG, SVG or PDF file.")]

@@ -14,16 +14,21 @@ from typing import Any
 
 from bunraku.errors import FileError
 
-__all__ = ["LOADERS", "SAVERS", "load", "save"]
+__all__ = ["LOADERS", "RECORDINGS", "SAVERS", "load", "save"]
 
 LOADERS = {
     ".bvh": "bunraku.io.bvh.bvh_reader:load_bvh",
     ".csv": "bunraku.io.tables.csv_file:load_csv",
+    ".glb": "bunraku.io.gltf.gltf_reader:load_gltf",
+    ".gltf": "bunraku.io.gltf.gltf_reader:load_gltf",
     ".mcap": "bunraku.io.logs.mcap_file:load_mcap",
     ".mjcf": "bunraku.io.mjcf.mjcf_file:load",
     ".npz": "bunraku.io.tables.npz_file:load_npz",
     ".sdf": "bunraku.io.sdf.sdf_reader:load_sdf",
     ".urdf": "bunraku.io.urdf.urdf_reader:load",
+    ".usd": "bunraku.io.usd.usd_reader:load_usd",
+    ".usda": "bunraku.io.usd.usd_reader:load_usd",
+    ".usdc": "bunraku.io.usd.usd_reader:load_usd",
     ".xml": "bunraku.io.mjcf.mjcf_file:load",
     ".yaml": "bunraku.io.yaml.documents:load_yaml",
     ".yml": "bunraku.io.yaml.documents:load_yaml",
@@ -39,10 +44,16 @@ SAVERS = {
     ".npz": "bunraku.io.tables.npz_file:save_npz",
     ".png": "bunraku.render.video:save_png",
     ".rrd": "bunraku.io.logs.rrd_file:save_rrd",
+    ".usd": "bunraku.io.usd.usd_writer:save_usd",
+    ".usda": "bunraku.io.usd.usd_writer:save_usd",
+    ".usdc": "bunraku.io.usd.usd_writer:save_usd",
     ".xml": "bunraku.io.mjcf.mjcf_file:save",
     ".yaml": "bunraku.io.yaml.documents:save_yaml",
     ".yml": "bunraku.io.yaml.documents:save_yaml",
 }
+
+RECORDINGS = (".bvh", ".glb", ".gltf", ".usd", ".usda", ".usdc")
+"""Suffixes of files with motions of other skeletons, which can be imitated and retargeted."""
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Any:
@@ -67,7 +78,9 @@ def _function(table: dict[str, str], path: str | os.PathLike[str], done: str) ->
     suffix = Path(path).suffix.lower()
     if suffix not in table:
         what = f"files ending in {suffix!r} cannot be {done}" if suffix else "the name has no suffix"
-        raise FileError(what, path=str(path), advice=f"there are: {_listed(table)}")
+        convert = "open it in Blender (File, Import) and export it as glTF (.glb), or as BVH"
+        advice = convert if suffix in (".fbx", ".blend") else f"there are: {_listed(table)}"
+        raise FileError(what, path=str(path), advice=advice)
     module, _, function = table[suffix].partition(":")
     found: Callable[..., Any] = getattr(importlib.import_module(module), function)
     return found

@@ -15,7 +15,7 @@ from bunraku.render import plots
 from bunraku.scene import Scene
 from bunraku.writing import writable
 
-MOTION_SUFFIXES = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png", ".mcap", ".rrd")
+MOTION_SUFFIXES = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png", ".mcap", ".rrd", ".usd", ".usda", ".usdc")
 
 
 def outputs_of(node: Node | None, folder: Path) -> tuple[Path, ...]:

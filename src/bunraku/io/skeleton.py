@@ -39,6 +39,11 @@ class Skeleton:
         """X_WB (T, n, 4, 4) at configurations `q` (T, n_q)."""
         return np.asarray(_frames(self.figure, self.names, np.asarray(q, float)) @ self.X_FB)
 
+    def frames_at_rest(self) -> dict[str, Array]:
+        """X_WF of the world and of every frame, by name, at the start of the figure."""
+        names = (WORLD, *self.figure.frame_index)
+        return dict(zip(names, _frames(self.figure, names, self.figure.start[None])[0], strict=True))
+
     def in_parents(self, X_WB: Array) -> Array:
         """The bones `X_WB` (…, n, 4, 4) relative to the bones above them; those that have none stay as they are."""
         parents = np.array(self.parents)

@@ -19,6 +19,8 @@ from bunraku.figure import WORLD, Capsule, Figure, Frame, Joint, Shape, Sphere, 
 from bunraku.figure.frame import AXES, JOINT_MOTIONS, ORIGIN, Vector
 from bunraku.io.bvh.bvh_text import BvhJoint, Clip, parse_bvh, read_bvh
 from bunraku.io.bvh.bvh_writer import save_bvh
+from bunraku.io.rig import Rig, misfit, rig_motion
+from bunraku.kinematics import frames_along
 from bunraku.motion import Motion
 from bunraku.spatial import so3
 
@@ -28,27 +30,52 @@ UP_FRAME = "y_up"  # the frame that turns the file's y axis upright
 BVH_UNITS = {"cm": 0.01, "m": 1.0, "mm": 0.001, "CMU": 0.0254 / 0.45}  # in metres; the CMU clips count in inches / 0.45
 
 
-def load_bvh(path: str | PathLike[str], *, scale: float | None = None, up: str = "y") -> Motion:
+def load_bvh(
+    path: str | PathLike[str], *, scale: float | None = None, up: str | None = None, figure: Figure | None = None
+) -> Motion:
     """The motion of the skeleton in the file at `path`.
 
     scale: the file's unit [m], 0.01 for centimetres. By default the one of cm, m, mm and CMU's unit in which the
-        skeleton has the height of a person, or else cm
-    up: the file's axis that points up, y or z
+        skeleton has the height of a person, or else cm; with a `figure`, the one in which it has its size
+    up: the file's axis that points up, y or z; by default y, or with a `figure` the one that fits
+    figure: whose skeleton it is, with joints called like its frames, as `save` writes them; by default one made from the file
 
-    Raises FileError, which points at the fault, if the file is not BVH.
+    Raises FileError, which points at the fault, if the file is not BVH, or not of the `figure`.
     """
     path = Path(path)
-    if up not in ("y", "z"):
+    if up not in ("y", "z", None):
         raise FileError(f"unknown axis up={up!r}", path=str(path), advice="the axis that points up is y or z")
     if scale is not None and not 0.0 < scale < math.inf:
         raise FileError(
             f"scale={scale} is not a positive number", path=str(path), advice="give the file's unit in metres: 0.01 for centimetres"
         )
     clip = read_bvh(path)
-    metres = _unit(clip) if scale is None else scale
+    if figure is None:
+        return _motion(clip, path, _unit(clip) if scale is None else scale, up or "y")
+    units, axes = (scale,) if scale is not None else BVH_UNITS.values(), (up,) if up else ("y", "z")
+    read = [_motion(clip, path, unit, axis) for unit in units for axis in axes]
+    rigs = [_rig(motion, clip) for motion in read]
+    best = min(range(len(rigs)), key=lambda k: misfit(rigs[k], figure))
+    return rig_motion([rigs[best]], read[best].t, path, figure=figure)
+
+
+def _motion(clip: Clip, path: Path, metres: float, up: str) -> Motion:
     figure = _figure(clip, _name(path), metres, up, path)
     values = clip.values if len(clip.values) else np.zeros((1, clip.values.shape[1]))
     return Motion.of(figure, clip.dt * np.arange(len(values)), _configurations(clip, figure, values, metres))
+
+
+def _rig(motion: Motion, clip: Clip) -> Rig:
+    """The joints of a skeleton as bones. One that slides and has no OFFSET may be anywhere at rest."""
+    figure, joints = motion.figure, _joint_names(clip)
+    place = [figure.frame_index[joint] for joint in joints]
+    rest, X = (frames_along(figure, q)[:, place] for q in (figure.start[None], motion.q))
+    groups: list[int] = []
+    for k, node in enumerate(clip.nodes):
+        slides = any(channel.endswith("position") for channel in node.channels) and not any(node.offset)
+        groups.append(k if slides or node.parent < 0 else groups[node.parent])
+    parents = tuple(node.parent for node in clip.nodes)
+    return Rig(figure.name, tuple(joints), parents, rest[0], X, groups=tuple(groups), zeroed=True)
 
 
 def _name(path: Path) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bunraku.errors import MissingExtra, UnknownName, did_you_mean, parts
 from bunraku.figure import Figure, library
-from bunraku.io import LOADERS, load
+from bunraku.io import LOADERS, RECORDINGS, load
 from bunraku.io.yaml.figure_file import figure_of
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.shape_words import file_named
@@ -24,7 +24,7 @@ def figure_named(node: Node, folder: Path) -> Figure:
             message, advice = parts(error)
             raise node.error(message, advice=advice) from None
         return robot
-    suffixes = tuple(suffix for suffix in LOADERS if suffix not in (".csv", ".npz", ".bvh"))
+    suffixes = tuple(suffix for suffix in LOADERS if suffix not in (".csv", ".npz", *RECORDINGS))
     if Path(name).suffix.lower() in LOADERS:
         thing = load(file_named(node, folder, suffixes, "a figure file"))
         if not isinstance(thing, Figure):

@@ -35,7 +35,7 @@ from bunraku.control.imitate import imitate
 from bunraku.control.newton import Kind, Method
 from bunraku.dynamics.simulation import LEFT_SHARE
 from bunraku.figure import Figure
-from bunraku.io import load
+from bunraku.io import RECORDINGS, load
 from bunraku.io.outputs import outputs_of
 from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
@@ -158,7 +158,7 @@ def _reference(root: Node, figure: Figure, folder: Path, dt: float) -> Motion | 
         if (other := root.get(word)) is not None:
             raise other.error(f"{word} comes from the imitated motion", advice="remove it")
     node.words(("motion", "exaggerate", "simplify", "lead", "trail"), "an imitation")
-    path = file_named(node.need("motion", "the imitation"), folder, (".bvh", ".npz", ".csv"), "a motion file")
+    path = file_named(node.need("motion", "the imitation"), folder, (*RECORDINGS, ".npz", ".csv"), "a motion file")
     words = node.given(
         exaggerate=lambda n: n.number(Quantity.NUMBER), simplify=lambda n: n.number(Quantity.FREQUENCY),
         lead=lambda n: n.number(Quantity.TIME), trail=lambda n: n.number(Quantity.TIME),

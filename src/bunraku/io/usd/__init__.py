@@ -1,0 +1,1 @@
+"""USD: motions for Blender, Omniverse, Houdini and Maya."""
