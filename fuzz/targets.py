@@ -102,7 +102,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "yaml": _loaded(".yaml"), "urdf": _loaded(".urdf"), "sdf": _loaded(".sdf"), "mjcf": _loaded(".xml"), "bvh": _loaded(".bvh"),
     "csv": _loaded(".csv"), "npz": _loaded(".npz"), "stl": _mesh(".stl"), "obj": _mesh(".obj"), "ply": _mesh(".ply"),
     "glb": _mesh(".glb"), "dae": _mesh(".dae"), "upload": upload, "message": message, "input_log": input_log,
-    "mcap": _loaded(".mcap"), "gltf": _loaded(".glb"), "usda": _loaded(".usda"),
+    "mcap": _loaded(".mcap"), "gltf": _loaded(".glb"), "usda": _loaded(".usda"), "c3d": _loaded(".c3d"), "trc": _loaded(".trc"),
     "answer": answer,
 }  # fmt: skip
 
@@ -120,6 +120,12 @@ def seeds(name: str) -> Iterator[bytes]:
     needs = {"mcap": "mcap", "usda": "pxr"}
     if name in ("npz", "csv", "gltf") or (name in needs and importlib.util.find_spec(needs[name])):
         yield _motion({"gltf": "glb"}.get(name, name))
+    if name == "c3d":
+        yield (ROOT / "tests" / "io" / "markers" / "ezc3d.c3d").read_bytes()
+    if name == "trc":
+        facts = b"DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\n60\t60\t2\t2\tmm\n"
+        names = b"Frame#\tTime\tLASI\t\t\tRASI\n\t\tX1\tY1\tZ1\tX2\tY2\tZ2\n\n"
+        yield b"PathFileType\t4\n" + facts + names + b"1\t0\t1\t2\t3\t4\t5\t6\n2\t0.016667\t1\t2\t3\t\t\t\n"
     if name == "answer":
         from bunraku.figure import library
         from bunraku.stage import still

@@ -118,7 +118,7 @@ def convert(
 ) -> None:
     """Convert a figure, scene or motion to another file format.
 
-    Reads YAML, URDF, SDF, MJCF, BVH, glTF, USD, CSV, NPZ and MCAP; writes YAML, MJCF, BVH, GLB, USD, CSV, NPZ, MCAP,
+    Reads YAML, URDF, SDF, MJCF, BVH, glTF, USD, C3D, TRC, CSV, NPZ and MCAP; writes YAML, MJCF, BVH, GLB, USD, CSV, NPZ, MCAP,
     RRD, MP4 and PNG.
     """
     from bunraku import io

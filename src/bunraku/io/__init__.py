@@ -18,6 +18,7 @@ __all__ = ["LOADERS", "RECORDINGS", "SAVERS", "load", "save"]
 
 LOADERS = {
     ".bvh": "bunraku.io.bvh.bvh_reader:load_bvh",
+    ".c3d": "bunraku.io.markers.marker_reader:load_c3d",
     ".csv": "bunraku.io.tables.csv_file:load_csv",
     ".glb": "bunraku.io.gltf.gltf_reader:load_gltf",
     ".gltf": "bunraku.io.gltf.gltf_reader:load_gltf",
@@ -25,6 +26,7 @@ LOADERS = {
     ".mjcf": "bunraku.io.mjcf.mjcf_file:load",
     ".npz": "bunraku.io.tables.npz_file:load_npz",
     ".sdf": "bunraku.io.sdf.sdf_reader:load_sdf",
+    ".trc": "bunraku.io.markers.marker_reader:load_trc",
     ".urdf": "bunraku.io.urdf.urdf_reader:load",
     ".usd": "bunraku.io.usd.usd_reader:load_usd",
     ".usda": "bunraku.io.usd.usd_reader:load_usd",
@@ -52,7 +54,7 @@ SAVERS = {
     ".yml": "bunraku.io.yaml.documents:save_yaml",
 }
 
-RECORDINGS = (".bvh", ".glb", ".gltf", ".usd", ".usda", ".usdc")
+RECORDINGS = (".bvh", ".c3d", ".glb", ".gltf", ".trc", ".usd", ".usda", ".usdc")
 """Suffixes of files with motions of other skeletons, which can be imitated and retargeted."""
 
 

@@ -1,0 +1,1 @@
+"""Markers: recordings of optical motion capture (C3D, TRC)."""
