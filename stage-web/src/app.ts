@@ -11,6 +11,7 @@ import { Player } from './player'
 import { createScriptApi } from './script-api'
 import { type Opened, post, type Source } from './source'
 import { Theme } from './theme'
+import { isFramed } from './transport'
 import { h } from './ui/dom'
 import { EntryList } from './ui/entry-list'
 import { acceptFiles } from './ui/file-drop'
@@ -130,7 +131,7 @@ export class App {
       this.topBar.showPanels(state)
       plots.redraw()
     }
-    panels.openWhatFits(source.served)
+    panels.openWhatFits(source.served && !isFramed())
     void this.begin()
     requestAnimationFrame((now) => this.tick(now))
   }

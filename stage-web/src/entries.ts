@@ -81,8 +81,9 @@ export class Entries {
     this.events.settled()
   }
 
-  /** The first entry replaces what the address said: Back then leaves the page. */
+  /** The first entry replaces what the address said: Back then leaves the page. A page in a notebook has no address of its own. */
   private showInAddress(id: string, first: boolean): void {
+    if (location.protocol === 'about:') return
     const hash = hashOf(this.all, id)
     if (hash === '' || hash === location.hash) return
     if (first) history.replaceState(null, '', hash)

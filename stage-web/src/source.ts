@@ -1,6 +1,7 @@
 /** Where entries come from: the server that serves this page, or the page itself. */
 import { readSamples, type Samples } from './data/samples'
 import type { EntryList, Piece, StandaloneData } from './messages'
+import { request } from './transport'
 
 /** An entry with everything that is needed to show it; a live one has no samples. */
 export interface Opened {
@@ -31,7 +32,7 @@ export async function checked(response: Response): Promise<Response> {
 }
 
 export async function post(path: string, body: BodyInit | null = null): Promise<Response> {
-  return checked(await fetch(path, { method: 'POST', body }))
+  return checked(await request(path, { method: 'POST', body }))
 }
 
 /** Entries of the server. */
@@ -39,12 +40,12 @@ class Server implements Source {
   readonly served = true
 
   async list(): Promise<EntryList> {
-    return (await checked(await fetch('/api/entries'))).json()
+    return (await checked(await request('/api/entries'))).json()
   }
 
   async open(id: string): Promise<Opened> {
     const path = `/api/entries/${encodeURIComponent(id)}`
-    const piece: Piece = await (await checked(await fetch(path))).json()
+    const piece: Piece = await (await checked(await request(path))).json()
     const loadMesh = async (key: string) => [key, await bytes(`/api/meshes/${key}`)] as const
     const [samples, meshes] = await Promise.all([
       piece.live ? null : bytes(`${path}/samples`),
@@ -55,7 +56,7 @@ class Server implements Source {
 }
 
 async function bytes(path: string): Promise<ArrayBuffer> {
-  return (await checked(await fetch(path))).arrayBuffer()
+  return (await checked(await request(path))).arrayBuffer()
 }
 
 /** Entries that an exported page carries in itself. */

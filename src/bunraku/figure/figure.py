@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -177,6 +178,15 @@ class Figure(Shown):
     def replace(self, **changes: Any) -> Figure:
         """A copy with some fields changed, checked again; `changes` are fields and their new values."""
         return replace(self, **changes)
+
+    def play(self, **options: Any) -> Any:
+        """Simulates this figure while the mouse pulls its strings: in a cell of a notebook, or else on the stage, until Ctrl-C.
+
+        options: of `bunraku.notebook.play_figure`: `scene`, `dt`, `touch`, `height`; outside notebooks also those of
+            `bunraku.stage.serving.play`.
+        Returns what a notebook displays; None outside.
+        """
+        return importlib.import_module("bunraku.notebook.figure_player").play_figure(self, **options)  # a layer above this one
 
     def __repr__(self) -> str:
         parts = [f"{self.n_dynamic} dynamic + {self.n_q - self.n_dynamic} kinematic variables", f"{len(self.bodies)} bodies"]

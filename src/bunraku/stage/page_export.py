@@ -52,18 +52,28 @@ def standalone(entries: Sequence[Entry]) -> str:
 
     Live entries are left out. Its content security policy allows only its own script, by hash, and no connections.
     """
+    data = json.dumps(_inlined(entries), separators=(",", ":")).replace("<", "\\u003c")
+    title = entries[0].title if len(entries) == 1 else "bunraku"
+    return _page(title, "", f'<script type="application/json" id="stage-data">{data}</script>\n')
+
+
+def framed() -> str:
+    """The text of one HTML file that contains the page, for the frame of a widget, which passes its requests on to a stage."""
+    return _page("bunraku", '<meta name="bunraku-frame" content="">\n', "")
+
+
+def _page(title: str, head: str, body: str) -> str:
+    """The page in one file, with these lines in its `head` and before its script."""
     web = files("bunraku.stage") / "web"
     script, style = ((web / name).read_text("utf-8") for name in ("stage.js", "stage.css"))
     font = base64.b64encode((web / "inter.woff2").read_bytes()).decode()
     style = style.replace("url(./inter.woff2)", f"url(data:font/woff2;base64,{font})")
-    data = json.dumps(_inlined(entries), separators=(",", ":")).replace("<", "\\u003c")
     # The text "</script" inside a script would end it.
     script = script.replace("</script", "<\\/script")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
         "img-src data: blob:; font-src data:; connect-src data:; base-uri 'none'; form-action 'none'"
     )
-    title = entries[0].title if len(entries) == 1 else "bunraku"
     shown = title.replace("&", "&amp;").replace("<", "&lt;")
     return f"""<!doctype html>
 <html lang="en">
@@ -71,12 +81,11 @@ def standalone(entries: Sequence[Entry]) -> str:
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{shown}</title>
+{head}<title>{shown}</title>
 <style>{style}</style>
 </head>
 <body>
-<script type="application/json" id="stage-data">{data}</script>
-<script type="module">{script}</script>
+{body}<script type="module">{script}</script>
 </body>
 </html>
 """

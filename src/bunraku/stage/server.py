@@ -38,6 +38,11 @@ MIME_TYPES = {
 
 def application(stage: Stage, guard: Guard) -> ASGIApp:
     """The application that serves a `stage` to visitors whom the `guard` accepts."""
+    return Guarded(unguarded(stage), guard)
+
+
+def unguarded(stage: Stage) -> Starlette:
+    """The application that serves a `stage` to whoever reaches it: for connections that nobody else can use."""
     page = Page()
     api = Api(stage)
 
@@ -63,7 +68,7 @@ def application(stage: Stage, guard: Guard) -> ASGIApp:
         Route("/api/open", api.open, methods=["POST"]),
         WebSocketRoute("/ws", lambda websocket: attend(websocket, stage)),
     ]
-    return Guarded(Starlette(routes=routes, lifespan=lifespan), guard)
+    return Starlette(routes=routes, lifespan=lifespan)
 
 
 class Page:

@@ -1,4 +1,4 @@
-/** The websocket: commands to a live figure, samples from it. */
+/** The socket: commands to a live figure, samples from it. */
 import { readSampleHeader } from '../data/moment'
 import {
   ACK,
@@ -9,6 +9,7 @@ import {
   type StageMessage,
   VERSION,
 } from '../messages'
+import { openSocket, request, type Socket } from '../transport'
 
 export interface LinkEvents {
   /** A packed sample of the live figure. */
@@ -31,7 +32,7 @@ const LONGEST_WAIT = 8000 // ms
 const REFUSED = 4000 // codes from here on are the server's own: to try again would be refused again
 
 export class Link {
-  private socket: WebSocket | null = null
+  private socket: Socket | null = null
   private count = 0
   private joined: string | null = null
   private toAcknowledge = 0
@@ -83,8 +84,7 @@ export class Link {
   }
 
   private connect(): void {
-    const socket = new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/ws`)
-    socket.binaryType = 'arraybuffer'
+    const socket = openSocket()
     this.socket = socket
     socket.onopen = () => {
       this.count = 0
@@ -102,7 +102,7 @@ export class Link {
 
   /** Tries again after a while, unless the server no longer knows this page. */
   private async reconnect(): Promise<void> {
-    const known = await fetch('/api/entries').then(
+    const known = await request('/api/entries').then(
       (response) => response.status !== 403,
       () => true, // no answer: it may come back
     )

@@ -8,6 +8,7 @@ import { clamp } from '../geometry/numbers'
 import type { Control, PageMessage, Piece, Progress, RunState } from '../messages'
 import { SPEEDS } from '../player'
 import { checked, post } from '../source'
+import { request } from '../transport'
 import { showGamepad } from '../ui/gamepad'
 import { Link } from './link'
 import { LiveControls } from './live-controls'
@@ -236,7 +237,7 @@ export class LiveDesk {
 
   private async saveLog(): Promise<void> {
     await this.withLog(async (path) => {
-      const response = await checked(await fetch(path))
+      const response = await checked(await request(path))
       saveAs(await response.blob(), 'inputs.json')
     })
   }
