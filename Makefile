@@ -78,7 +78,7 @@ fuzz: env  ## fuzz every loader and the page's messages (ARGS="--seconds 250" fo
 	@$(PY) -m fuzz $(ARGS)
 
 clean:  ## remove caches and products
-	rm -rf build dist out docs/_build docs/gallery docs/reference benchmarks/results.json
+	rm -rf build dist out docs/_build docs/gallery docs/notebooks docs/reference benchmarks/results.json
 	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks examples docs tools -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 

@@ -18,6 +18,7 @@ import bunraku
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
+import notebook_pages  # noqa: E402
 import public_names  # noqa: E402
 import scraper  # noqa: E402
 
@@ -192,3 +193,4 @@ def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-docstring", literal_blocks)
     app.connect("autodoc-process-docstring", plain_words)
     app.connect("config-inited", write_reference)
+    app.connect("config-inited", lambda *_: notebook_pages.write_pages(HERE / "notebooks"))
