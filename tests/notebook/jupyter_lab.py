@@ -91,6 +91,7 @@ def running(browser: Browser, folder: Path) -> Iterator[Lab]:
         port = probe.getsockname()[1]
     own = {f"JUPYTER_{name}_DIR": str(folder.parent / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
     own |= {f"JUPYTERLAB_{name}_DIR": str(folder.parent / f"lab_{name.lower()}") for name in ("SETTINGS", "WORKSPACES")}
+    own["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # tests have another one
     settings = ["--allow-root", "--expose-app-in-browser", "--LabApp.news_url=", f"--ServerApp.root_dir={folder}"]
     settings += ["--ServerApp.token=puppet", "--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}"]
     settings += ["--ServerApp.port_retries=0", "--ServerApp.open_browser=False"]
