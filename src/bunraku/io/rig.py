@@ -41,6 +41,8 @@ class RigOptions:
     """A bone whose joint moves by less than this in the bone above [m] only turns."""
     misfit: float = 0.005
     """Largest distance of a joint from that of the figure, both at rest [m]."""
+    farthest: float = 1e6
+    """Largest coordinate of a bone [m]."""
     bones: int = 5_000
     """Most bones of a rig; more are a mistake."""
 
@@ -85,8 +87,9 @@ def rig_motion(
     for rig in rigs:
         if len(rig.bones) > options.bones:
             raise FileError(f"{len(rig.bones)} bones", path=str(path), advice=f"a skeleton has at most {options.bones}")
-        if not (np.isfinite(rig.X).all() and np.isfinite(rig.rest).all()):
-            raise FileError(f"a bone of {rig.name} is at no finite place", path=str(path), advice="is the file whole?")
+        if not all((np.abs(X) <= options.farthest).all() for X in (rig.X, rig.rest)):
+            what = f"a bone of {rig.name} is farther than {options.farthest:g} m away, or nowhere"
+            raise FileError(what, path=str(path), advice="is the file whole, and its unit right?")
     try:
         if figure is not None:
             best = max(rigs, key=lambda rig: len(_matched(figure, rig)))
