@@ -27,9 +27,9 @@ def done(name, seed=0):
     [
         ("factory", 12),
         pytest.param("factory_door", 12, marks=pytest.mark.slow),
-        ("living_room", 15),
+        pytest.param("living_room", 15, marks=pytest.mark.slow),  # on the stage: tests/teleop/test_opening.py
         ("ramp", 18),
-        ("ramp_people", 18),
+        pytest.param("ramp_people", 18, marks=pytest.mark.slow),
     ],
 )
 def test_errands_are_done(name, variables):

@@ -239,7 +239,8 @@ def test_straight_up_a_wall_leaning_reaches_what_is_possible():
     assert light.max() <= 1.003 / 3.0
 
 
-@pytest.mark.parametrize("name", [pytest.param("decline90", marks=pytest.mark.slow), "turn"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["decline90", "turn"])
 def test_leaning_lowers_the_adhesion_on_the_wall(name):
     (plain, wall, _), (light, light_wall, _) = held(name, False), held(name, True)
     assert plain[wall].max() <= 0.46

@@ -191,13 +191,13 @@ def test_two_small_things_meet_in_flight() -> None:
 
 def test_a_wall_of_bricks_with_hundreds_of_contacts_stands() -> None:
     bricks = {}
-    for row in range(6):
-        for k in range(6):
+    for row in range(5):
+        for k in range(5):
             x = 0.12 * k + 0.03 * (row % 2)
             bricks[f"b{row}_{k}"] = one(box((0.12, 0.06, 0.05), mass=0.7), (x, 0, 0.025 + 0.05 * row, 0, 0, 0))
     wall = together("wall", bricks)
-    out, simulation = judged(wall, 60, every=30)
-    assert (simulation.log.step == 59).sum() > 100
+    out, simulation = judged(wall, 30, every=15)
+    assert (simulation.log.step == 29).sum() > 100
     np.testing.assert_allclose(out.q[-1], wall.start, atol=1e-6)
 
 
