@@ -86,6 +86,7 @@ MORE = {  # modules of a package that are documented besides the names that the 
         "robots",
         "logs.mcap_file",
         "logs.rrd_file",
+        "ros2.joint_topics",
         "mjcf.mjcf_file",
     ),
     "verbs": ("order", "loading", "execute"),

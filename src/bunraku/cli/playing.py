@@ -1,4 +1,4 @@
-"""Commands that open the stage: play, guide."""
+"""Commands that show motions elsewhere: play and guide open the stage, publish sends to ROS 2."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bunraku.cli.command import file_entries, open_stage, refuse_idle, tell, verb
+from bunraku.cli.command import file_entries, open_stage, refuse_idle, say, tell, verb
 from bunraku.cli.names import Browser, Output, Play, Port, Seed, complete, thing_named
 from bunraku.cli.ordering import carry_out, order_for
 from bunraku.errors import FileError
@@ -104,6 +104,42 @@ def guide(
     one = guiding.entry(humanoid, scene, physics=physics, joystick=joystick)
     one.open()  # so that errors are printed here, not in the browser
     open_stage([one], port=port, browser=browser)
+
+
+@verb()
+def publish(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="MOTION", autocompletion=complete, help="A file, or the name of an order, which is run."),
+    ],
+    topic: Annotated[str, typer.Option(help="Name of the topic.")] = "/joint_states",
+    trajectory: Annotated[
+        bool, typer.Option("--trajectory", help="Send one JointTrajectory to a controller, instead of joint states in real time.")
+    ] = False,
+    joint: Annotated[list[str] | None, typer.Option(help="A variable to send; may be repeated. Default: all.")] = None,
+    speed: Annotated[float, typer.Option(min=0.01, max=100.0, help="Speed of joint states, as a multiple of real time.")] = 1.0,
+    wait: Annotated[
+        float, typer.Option(min=0.0, max=3600.0, help="Seconds to wait for a subscriber; 0 publishes joint states without one.")
+    ] = 10.0,
+    domain: Annotated[int | None, typer.Option(min=0, max=232, help="Domain of DDS. Default: ROS_DOMAIN_ID, or 0.")] = None,
+) -> None:
+    """Publish a motion to ROS 2, as joint states or as a trajectory, over DDS.
+
+    ROS need not be installed here. See `ros2 topic echo /joint_states` on any machine of the same network and domain.
+    """
+    from bunraku.errors import BunrakuError
+    from bunraku.io.ros2 import publish_states, publish_trajectory
+    from bunraku.motion import Motion
+
+    motion = thing_named(source)
+    if not isinstance(motion, Motion):
+        raise BunrakuError(f"{source} is no motion\n  advice: give a motion file, or an order such as dance")
+    if trajectory:
+        refuse_idle("a trajectory has its own times", speed=speed != 1.0)
+        publish_trajectory(motion, topic, joints=joint, patience=wait, domain=domain)
+    else:
+        publish_states(motion, topic, joints=joint, speed=speed, patience=wait, domain=domain)
+    say(f"published {motion.duration:.4g} s on {topic}")
 
 
 def _guiding_order(name: str) -> Any:

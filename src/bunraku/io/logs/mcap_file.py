@@ -10,7 +10,6 @@ The topics of several figures begin with their names.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from os import PathLike
 from typing import Any
@@ -18,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.errors import BunrakuWarning, FileError, MissingExtra, MotionError, NotFinite, did_you_mean
-from bunraku.figure import WORLD, Figure, library
+from bunraku.errors import FileError, MissingExtra, did_you_mean
+from bunraku.figure import WORLD, Figure
 from bunraku.io.logs import ros_messages as ros
+from bunraku.io.logs.joint_states import joint_state, motion_of_states
 from bunraku.kinematics import frames_along
 from bunraku.motion import Motion, Track
 from bunraku.motion.orientation import continuous
@@ -98,25 +98,20 @@ def _write_track(log: _Log, track: Track, times: list[int], prefix: str) -> None
     X = frames_along(figure, track.q) if ropes else np.empty(0)
     for k, time in enumerate(times):
         speeds = [] if track.v is None else track.v[k].tolist()
-        state = _state(time, figure.names, position=track.q[k].tolist(), velocity=speeds)
+        state = joint_state(time, figure.names, position=track.q[k].tolist(), velocity=speeds)
         log.write(f"{prefix}joint_states", "sensor_msgs/JointState", time, state)
         log.write("tf", "tf2_msgs/TFMessage", time, _tf(time, moving, k, prefix))
         if not ropes:
             continue
         pulls = None if track.tension is None else track.tension[k]
         if pulls is not None:
-            log.write(f"{prefix}tensions", "sensor_msgs/JointState", time, _state(time, ropes, effort=pulls.tolist()))
+            log.write(f"{prefix}tensions", "sensor_msgs/JointState", time, joint_state(time, ropes, effort=pulls.tolist()))
         lines = [ros.line(hanging(s)[0].tolist(), StrandColors.plain) for s in strands(figure, X[k], track.q[k], pulls)]
         log.see(time, [ros.entity(f"{prefix}string {n}", WORLD, time, **drawn) for n, drawn in enumerate(lines)])
 
 
 def _frame(prefix: str, name: str) -> str:
     return name if name == WORLD else prefix + name
-
-
-def _state(time: int, names: Any, **values: list[float]) -> Message:
-    head = {"stamp": ros.stamp(time), "frame_id": ""}
-    return {"header": head, "name": list(names), "position": [], "velocity": [], "effort": []} | values
 
 
 Placed = list[tuple[str, str, Array, Array]]
@@ -162,29 +157,8 @@ def load_mcap(path: str | PathLike[str], figure: Figure | None = None, *, topic:
     Joints are found by their names. Variables that the log does not have stay at the start; its joints that the figure does not
     have are left out; a warning names both. Raises FileError if nothing fits; MissingExtra if mcap-ros2-support is not installed.
     """
-    chosen, states = _states(path, topic)
-    times, columns, speeds = _columns(path, states)
-    own = figure if figure is not None else _guessed(path, columns)
-    known = [name for name in columns if name in own.names]
-    if not known:
-        raise FileError(
-            f"none of the joints of {chosen} is a variable of {own.name}", path=str(path),
-            advice=did_you_mean(next(iter(columns), ""), own.names),
-        )  # fmt: skip
-    spare, missing = [name for name in columns if name not in own.names], [name for name in own.names if name not in columns]
-    for names, what in ((spare, "joints left out"), (missing, "variables that stay at the start")):
-        if names:
-            warnings.warn(BunrakuWarning(f"{path}: {what}: {', '.join(names[:8])}{' …' * (len(names) > 8)}"), stacklevel=2)
-    q = np.tile(own.start, (len(times), 1))
-    for name in known:
-        q[:, own.index(name)] = columns[name]
-    v = None
-    if all(name in speeds for name in own.names):
-        v = np.stack([speeds[name] for name in own.names], 1)
-    try:
-        return Motion.of(own, times, q, v=v)
-    except (MotionError, NotFinite) as error:
-        raise FileError(str(error).partition("\n")[0], path=str(path), advice="is the log whole?") from None
+    _, states = _states(path, topic)
+    return motion_of_states(states, figure, source=str(path))
 
 
 def _states(path: str | PathLike[str], topic: str | None) -> tuple[str, list[tuple[int, Any]]]:
@@ -220,37 +194,3 @@ def _messages(path: str | PathLike[str]) -> Iterator[tuple[str, int, Any]]:
         raise FileError(f"cannot be read: {error.strerror}", path=str(path), advice="check the name") from None
     except faults as error:
         raise FileError(f"not an MCAP file: {error}", path=str(path), advice="is it whole? `mcap doctor` checks it") from None
-
-
-def _columns(path: str | PathLike[str], states: list[tuple[int, Any]]) -> tuple[Array, dict[str, Array], dict[str, Array]]:
-    """Times [s], and positions and speeds (T,) by the names of joints. A joint that a message does not name keeps its value."""
-    times: list[int] = []
-    rows: list[dict[str, float]] = []
-    rates: list[dict[str, float]] = []
-    for time, message in states:
-        names = list(message.name)
-        if len(message.position) != len(names):
-            raise FileError("a joint state has names without positions", path=str(path), advice="is the log whole?")
-        row = (rows[-1] if rows else {}) | dict(zip(names, message.position, strict=True))
-        rate = dict(zip(names, message.velocity, strict=False)) if len(message.velocity) == len(names) else {}
-        if times and time <= times[-1]:  # several publishers at one time: one sample
-            rows[-1], rates[-1] = row, rates[-1] | rate
-        else:
-            times.append(time)
-            rows.append(row)
-            rates.append(rate)
-    every = list(dict.fromkeys(name for row in rows for name in row))
-    first = {name: next(row[name] for row in rows if name in row) for name in every}
-    columns = {name: np.array([row.get(name, first[name]) for row in rows]) for name in every}
-    speeds = {name: np.array([rate[name] for rate in rates]) for name in every if all(name in rate for rate in rates)}
-    return np.array(times) * 1e-9, columns, speeds
-
-
-def _guessed(path: str | PathLike[str], columns: dict[str, Array]) -> Figure:
-    for name in library.names():
-        figure = library.named(name)
-        if set(figure.names) == set(columns):
-            return figure
-    raise FileError(
-        "no figure of the library has these joints", path=str(path), advice="pass the figure: load('log.mcap', figure=my_figure)"
-    )

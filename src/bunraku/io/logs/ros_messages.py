@@ -25,6 +25,10 @@ def _fields() -> dict[str, str]:
         "geometry_msgs/Transform": "geometry_msgs/Vector3 translation, geometry_msgs/Quaternion rotation",
         "geometry_msgs/TransformStamped": "std_msgs/Header header, string child_frame_id, geometry_msgs/Transform transform",
         "sensor_msgs/JointState": "std_msgs/Header header, string[] name, float64[] position, float64[] velocity, float64[] effort",
+        "trajectory_msgs/JointTrajectoryPoint": "float64[] positions, float64[] velocities, float64[] accelerations, "
+        "float64[] effort, builtin_interfaces/Duration time_from_start",
+        "trajectory_msgs/JointTrajectory": "std_msgs/Header header, string[] joint_names, "
+        "trajectory_msgs/JointTrajectoryPoint[] points",
         "tf2_msgs/TFMessage": "geometry_msgs/TransformStamped[] transforms",
         "foxglove_msgs/Color": "float64 r, float64 g, float64 b, float64 a",
         "foxglove_msgs/KeyValuePair": "string key, string value",
@@ -53,14 +57,23 @@ def _fields() -> dict[str, str]:
     }
 
 
-def definition(kind: str) -> str:
-    """The text that defines the type `kind` ("sensor_msgs/JointState") and all types that it uses, as a log file holds it."""
+def fields(kind: str) -> list[tuple[str, str]]:
+    """Type and name of every field of the type `kind` ("sensor_msgs/JointState"), in order."""
+    return [(form, name) for form, name in (field.split() for field in _fields()[kind].split(", "))]
+
+
+def used(kind: str) -> list[str]:
+    """The type `kind`, and all types that it uses."""
     needed = [kind]
-    for name in needed:
-        for field in _fields()[name].split(", "):
-            inner = field.split()[0].removesuffix("[]")
-            if inner in _fields() and inner not in needed:
-                needed.append(inner)
+    for one in needed:
+        inner = [form.removesuffix("[]") for form, _ in fields(one)]
+        needed += [form for form in dict.fromkeys(inner) if form in _fields() and form not in needed]
+    return needed
+
+
+def definition(kind: str) -> str:
+    """The text that defines the type `kind` and all types that it uses, as a log file holds it."""
+    needed = used(kind)
     lines = {name: "\n".join(_fields()[name].split(", ")) + "\n" for name in needed}
     rule = "=" * 80
     return lines[kind] + "".join(f"{rule}\nMSG: {name}\n{lines[name]}" for name in needed[1:])
