@@ -70,6 +70,10 @@ export function createActions(on: ActionTargets): Actions {
 
 /** Lets keys act, except while somebody types or a dialog is open. */
 export function listenForShortcuts(actions: Actions): void {
+  // A button that was clicked with a mouse gives the keys back: else Space would press it again after the next other key.
+  addEventListener('click', (event) => {
+    if (event.detail > 0) (event.target as HTMLElement).closest?.('button')?.blur()
+  })
   addEventListener('keydown', (event) => {
     if (isTyping(event) || document.querySelector('dialog[open]')) return
     const shortcut = SHORTCUTS.find((s) => s.keys.includes(event.key))

@@ -117,6 +117,7 @@ export class App {
       this.live = new LiveDesk({ view, hands, plots, clock: timeline, entries, notices, progress })
       this.takes = new TakeDesk({ entries, trim: timeline.trim, notices })
       this.topBar.addLiveStatus(this.live.controls.status)
+      stage.append(this.live.touchSticks.element)
       timeline.add(this.live.controls.transport, this.takes.elements)
     }
     const { live, takes } = this

@@ -11,7 +11,7 @@ import type { View } from './view/view'
 export interface ScriptTargets {
   entries: Pick<Entries, 'opened' | 'open'>
   player: Pick<Player, 'time' | 'playing' | 'seek'>
-  view: Pick<View, 'actors' | 'ropes' | 'canvas' | 'seat' | 'quality' | 'fixQuality'>
+  view: Pick<View, 'actors' | 'ropes' | 'pins' | 'canvas' | 'seat' | 'quality' | 'fixQuality'>
   live: Pick<LiveDesk, 'time' | 'samples' | 'driving'> | null
   actions: Actions
 }
@@ -53,6 +53,14 @@ export function createScriptApi({ entries, player, view, live, actions }: Script
     /** Whether this page has control of the live figure. */
     get driving() {
       return live?.driving ?? false
+    },
+    /** How many bodies are pinned. */
+    get pins() {
+      return view.pins.length
+    },
+    /** From what is looked at to the eye [m]. */
+    get distance() {
+      return view.seat.camera.position.distanceTo(view.seat.controls.target)
     },
     get quality() {
       return view.quality

@@ -204,6 +204,43 @@ def test_dragging_a_hand_of_a_posed_figure(page: Browser) -> None:
     page.mouse("mouseReleased", x + 60, y - 60)
 
 
+def test_a_click_pins_a_limb_and_another_frees_it(page: Browser, serving: Serving) -> None:
+    page.click("[data-id='e2']")
+    page.wait("bunraku.entry == 'e2' && bunraku.driving && bunraku.samples > 3")
+    run = serving.stage._rooms["e2"].run
+    x, y = page.js("bunraku.screenOf('right_hand')")
+    for pinned in (True, False, True):
+        page.mouse("mouseMoved", x, y)
+        page.mouse("mousePressed", x, y)
+        page.mouse("mouseReleased", x, y)
+        page.wait(f"bunraku.pins == {int(pinned)}")
+        page.wait(lambda wanted=pinned: any(part == "pin" for _, part, _ in run._held) == wanted)
+    page.mouse("mouseMoved", x + 1, y)
+    page.wait("document.querySelector('#label').textContent.startsWith('right ')")
+    assert not run.holding  # a pin is no hand: control may pass
+    page.key("Backspace")
+    page.wait("bunraku.pins == 0")
+    # While it is paused, a drag says why nothing moves.
+    page.key(" ")
+    page.wait(lambda: run.state().paused)
+    page.drag((x, y), (30, 0))
+    page.wait("document.querySelector('.notice')?.textContent.includes('Paused')")
+    page.key(" ")
+    page.wait(lambda: not run.state().paused)
+
+
+def test_the_wheel_does_not_zoom_through_a_figure(page: Browser) -> None:
+    page.click("#play")
+    x, y = page.js("bunraku.screenOf('trunk')")
+    for _ in range(40):
+        page.cdp("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-400)
+    page.frames(3)
+    near = page.js("bunraku.distance")
+    assert near > 0.1
+    page.cdp("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=400)
+    page.wait(f"bunraku.distance > {near}")  # and out again
+
+
 def test_a_faked_gamepad_and_the_keyboard_drive(page: Browser, serving: Serving) -> None:
     script = page.cdp("Page.addScriptToEvaluateOnNewDocument", source=PAD)["identifier"]
     page.go(serving.address)

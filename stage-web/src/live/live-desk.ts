@@ -10,6 +10,7 @@ import { SPEEDS } from '../player'
 import { checked, post } from '../source'
 import { request } from '../transport'
 import { showGamepad } from '../ui/gamepad'
+import { TouchSticks } from '../ui/touch-sticks'
 import { Link } from './link'
 import { LiveControls } from './live-controls'
 import { Sticks } from './sticks'
@@ -61,6 +62,7 @@ export class LiveDesk {
   samples = 0
   private readonly link: Link
   private readonly sticks = new Sticks()
+  readonly touchSticks = new TouchSticks(this.sticks.touch)
   private session: Session | null = null
   private askedSpeed: { rate: number; until: number } | null = null
   private state: Pick<RunState, 'paused' | 'recording' | 'rate'> = { paused: false, recording: false, rate: 1 }
@@ -103,6 +105,7 @@ export class LiveDesk {
     this.session = { piece, channels: new LiveChannels(piece), joined: false, waiting: null }
     this.host.plots.load(this.session.channels, null)
     this.controls.showSticks((piece.sticks ?? []).length > 0)
+    this.touchSticks.load(piece.sticks ?? [])
     this.link.join(piece.id)
   }
 
@@ -112,6 +115,7 @@ export class LiveDesk {
     this.loseControl()
     this.host.hands.drop()
     this.sticks.forget()
+    this.touchSticks.load([])
     this.link.leave()
   }
 

@@ -30,6 +30,8 @@ export class Sticks {
   /** What the figure gets, each in [−1, 1]. */
   values: number[] = []
   buttons: boolean[] = []
+  /** What thumbs on the screen say, in the order of the figure's sticks. */
+  readonly touch: number[] = []
   pad: Gamepad | null = null
   private readonly pressed = new Set<string>()
   private sent = ''
@@ -65,6 +67,7 @@ export class Sticks {
     const axis = this.mapping.axis[k] ?? -1
     let value = axis < 0 || this.pad === null ? 0 : withDeadZone(this.pad.axes[axis] ?? 0, this.mapping.deadZone)
     if (this.mapping.invert[k]) value = -value
+    value += this.touch[k] ?? 0
     for (const { key, stick, direction } of DRIVING_KEYS) {
       if (stick === k && this.pressed.has(key)) value += direction
     }

@@ -99,6 +99,7 @@ export class View {
     this.world.add(cast.group)
     this.fit(cast)
     this.show(samples === null ? 0 : samples.t[0])
+    this.refresh()
   }
 
   private clear(): void {
@@ -132,6 +133,7 @@ export class View {
   showLive(time: number, moments: Moment[]): void {
     this.cast?.setLive(time, moments)
     this.moved()
+    if (time === 0) this.refresh() // it was reset, maybe while it is paused: no later sample would renew the shadows
     this.cast?.remember()
   }
 
