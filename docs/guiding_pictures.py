@@ -19,7 +19,8 @@ from bunraku.locomotion.guide.session import Session
 from bunraku.render.camera import Camera
 from bunraku.render.image import image
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import RobotLink, drive
+from bunraku.teleop.robot_link import RobotLink
+from bunraku.teleop.robot_loop import drive
 from bunraku.teleop.robot_server import RobotServer
 
 PICTURE = Path(__file__).parent / "_static" / "guiding_physics.png"

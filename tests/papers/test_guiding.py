@@ -18,7 +18,8 @@ from bunraku.locomotion.guide.scenario import PAPER_ROOM, operator
 from bunraku.locomotion.guide.segment import Segment, SegmentPlanner
 from bunraku.locomotion.guide.session import Session
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import RobotLink, drive
+from bunraku.teleop.robot_link import RobotLink
+from bunraku.teleop.robot_loop import drive
 from bunraku.teleop.robot_server import RobotServer
 
 STEP = 0.03

@@ -12,7 +12,8 @@ from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import RobotLink, drive
+from bunraku.teleop.robot_link import RobotLink
+from bunraku.teleop.robot_loop import drive
 from bunraku.teleop.robot_server import RobotServer
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 import pytest
@@ -10,11 +11,13 @@ import pytest
 from bunraku.kinematics import pose
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.humanoid import small_humanoid
+from bunraku.locomotion.guide.humanoid_file import planner_of
+from bunraku.scene import Scene
 from bunraku.stage import Pull, Release, Sample, Sticks
 from bunraku.stage.input_log import InputLog, read_log, replay
 from bunraku.stage.stage import Stage
 from bunraku.teleop.guided_figure import GuidedInPhysics, GuidedLive
-from bunraku.verbs.guide.run import entry
+from bunraku.verbs.guide.run import entry, guide
 from tests.locomotion.guide.robots import written
 
 FORWARD, MIDDLE = Sticks((0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), Sticks((0.0,) * 7)
@@ -151,3 +154,26 @@ def test_in_physics_it_walks_and_does_not_fall() -> None:
     out = run(live, 900)
     assert com(live, out[-1])[0] > 0.1
     assert not any("fell" in notice for sample in out for notice in sample.notices)
+
+
+def test_planned_in_another_process_and_replayed_to_the_last_bit() -> None:
+    """The steps at which plans came are in the log: the replay, which plans at once, takes them at the same steps."""
+    pytest.importorskip("mujoco")
+    own = small_humanoid()
+    live = GuidedInPhysics(Guide(own, Scene("floor"), planner_of(own)), beside=True)
+    live.reset()
+    log, seen = InputLog(live), []
+    inputs = {3: FORWARD, 150: MIDDLE, 230: Sticks((1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))}
+    for step in range(350):
+        while step % 9 == 8 and live.awaiting:  # however long the other process takes to start
+            sleep(0.005)
+        for command in (*([inputs[step]] if step in inputs else []), *live.heard()):
+            log.add(step, command)
+            live.apply(command)
+        seen.append(live.step().q[0])
+    done = guide(own, log, scene=Scene("floor"), physics=True, seconds=0.0)
+    again = done.motion.q[1:]
+    assert len(again) > 100
+    assert np.array_equal(again, seen[: len(again)])
+    assert done.times is not None
+    assert len(done.times.acts) == 3

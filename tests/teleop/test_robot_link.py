@@ -30,7 +30,7 @@ def test_servos_hold_it_up(own: Humanoid) -> None:
         assert link.motors == own.figure.names[6:]
         targets = own.home[6:]
         for _ in range(200):
-            measured = link.exchange(targets)
+            measured = link.step(targets)
     assert not robot.fallen
     assert np.abs(measured - own.home).max() < 0.02
 
@@ -48,12 +48,12 @@ def test_a_robot_that_vanishes_is_told(own: Humanoid) -> None:
     server = RobotServer(MujocoRobot(own, FLOOR, own.home))
     with server:
         link = RobotLink(server.address, server.token, timeout=PATIENCE)
-        link.exchange(own.home[6:])
+        link.step(own.home[6:])
     targets = own.home[6:]
 
     def insist() -> None:
         for _ in range(3):  # the first may still go into a buffer
-            link.exchange(targets)
+            link.step(targets)
 
     with link, pytest.raises(BunrakuError, match="no longer answers"):
         insist()

@@ -71,7 +71,7 @@ def words(end: socket.socket) -> str:
 
 def is_served(server: RobotServer) -> None:
     with link_to(server) as link:
-        assert link.exchange(np.array([0.1, 0.2, 0.3])).tolist() == [0.1, 0.2, 0.3]
+        assert link.step(np.array([0.1, 0.2, 0.3])).tolist() == [0.1, 0.2, 0.3]
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_second_client_is_refused_while_the_first_goes_on() -> None:
     with serving() as server, link_to(server) as link:
         with pytest.raises(Refused, match="another client"):
             link_to(server)
-        assert link.exchange(np.ones(3)).tolist() == [1.0, 1.0, 1.0]
+        assert link.step(np.ones(3)).tolist() == [1.0, 1.0, 1.0]
 
 
 def test_when_the_first_leaves_the_next_is_served() -> None:
@@ -145,10 +145,10 @@ def test_a_silent_client_with_the_token_is_replaced() -> None:
     with serving(RobotLinkOptions(silence=PATIENCE, takeover=0.0)) as server, raw(server, hello(server)) as silent:
         until(lambda: server._owner is not None)
         with link_to(server) as link:
-            link.exchange(np.ones(3))
+            link.step(np.ones(3))
             words(silent)  # ends
             assert server.robot.steps == 1  # type: ignore[attr-defined]
-            assert link.exchange(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
+            assert link.step(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
 
 
 def test_a_silent_client_with_the_token_is_let_go() -> None:
@@ -167,7 +167,7 @@ def test_heartbeats_keep_a_client_that_plans() -> None:
         until(lambda: owner.heard > first)
         later = owner.heard
         until(lambda: owner.heard > later)
-        link.exchange(np.ones(3))
+        link.step(np.ones(3))
         assert server._owner is owner
 
 
@@ -189,8 +189,8 @@ def test_an_owner_who_sends_garbage_is_refused_in_words(message: bytes, why: str
 def test_the_client_refuses_targets_that_make_no_sense(bad: Any) -> None:
     with serving() as server, link_to(server) as link:
         with pytest.raises(NotFinite, match="3 finite targets"):
-            link.exchange(np.array(bad))
-        link.exchange(np.zeros(3))
+            link.step(np.array(bad))
+        link.step(np.zeros(3))
 
 
 def test_what_the_robot_says_arrives() -> None:
@@ -201,7 +201,7 @@ def test_what_the_robot_says_arrives() -> None:
     with RobotServer(Broken(), options=PATIENT) as server, link_to(server) as link:
         for _ in range(2):
             with pytest.raises(Refused, match="the knee is broken"):
-                link.exchange(np.zeros(3))
+                link.step(np.zeros(3))
 
 
 def test_what_is_no_robot() -> None:

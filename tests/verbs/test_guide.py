@@ -75,7 +75,7 @@ def test_a_log_in_physics(tmp_path: Path) -> None:
 
 def test_a_robot_that_falls_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("mujoco")
-    monkeypatch.setattr("bunraku.teleop.mujoco_robot.MujocoRobot.fallen", property(lambda _: True))
+    monkeypatch.setattr("bunraku.teleop.robot_loop.RobotLoop.fallen", property(lambda _: True))
     done = guide(small_humanoid(), [(0.0, FORWARD)], physics=True, seconds=0.5)
     assert done.outcome.kind == "fell"
     assert "trunk was guided" in done.outcome.why
@@ -92,7 +92,7 @@ def test_commands_at_times() -> None:
     assert done.performances
     assert done.motion.q[-1, 0] > 0.02
     assert told[-1].done == 1.0
-    assert [title for title, _ in done.report()] == ["outcome", "motion", "moves", "balance"]
+    assert [title for title, _ in done.report()] == ["outcome", "motion", "moves", "balance", "loop"]
 
 
 def test_a_command_that_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -78,11 +78,22 @@ class Device:
 
 
 @dataclass(frozen=True)
+class Planned:
+    """A plan that was made beside the loop is ready, and may act from the next step on: the `number` of its request, from 1.
+
+    Number 0: from the next step on, plans are made beside the loop. Both are logged, so that a replay takes the same plans at the
+    same steps.
+    """
+
+    number: int
+
+
+@dataclass(frozen=True)
 class Reset:
     """Back to the start."""
 
 
-Command = Pull | Release | Winch | Sticks | Device | Reset
+Command = Pull | Release | Winch | Sticks | Device | Planned | Reset
 _COMMANDS: dict[str, type[Command]] = {c.__name__.lower(): c for c in get_args(Command)}
 
 
@@ -126,6 +137,12 @@ def _index(value: Any) -> int:
     return value
 
 
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**53:
+        raise BadCommand("plans are counted from 0")
+    return value
+
+
 def _name(value: Any) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= 200:
         raise BadCommand("a name is a text of 1 to 200 characters")
@@ -164,5 +181,5 @@ def _hats(value: Any) -> tuple[tuple[int, int], ...]:
 
 _READERS: dict[str, Callable[[Any], Any]] = {
     "figure": _index, "part": _part, "name": _name, "to": _vector, "at": _vector, "string": _name, "by": _number,
-    "axes": _axes, "buttons": _buttons, "hats": _hats,
+    "axes": _axes, "buttons": _buttons, "hats": _hats, "number": _count,
 }  # fmt: skip

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +14,27 @@ from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_command import Command as Command_
 from bunraku.locomotion.guide.guide_command import GuidedPoint
 from bunraku.locomotion.guide.guided_move import GuidedMove
+from bunraku.locomotion.guide.loop_times import LoopTimes
 from bunraku.locomotion.guide.navigation_points import heading
 from bunraku.locomotion.guide.performer import Performer
+from bunraku.locomotion.guide.plan_requests import PlanBeside
 from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session, Tick
-from bunraku.locomotion.guide.stabiliser import Stabiliser
-from bunraku.stage import Command, Device, Pull, Release, Sample, Sticks
+from bunraku.stage import Command, Device, Planned, Pull, Release, Sample, Sticks
 from bunraku.teleop.devices import PAPER_JOYSTICK, Pilot, Reading
 from bunraku.teleop.joystick import Joystick
 from bunraku.teleop.markers import marked, markers
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import slipped
+from bunraku.teleop.robot_loop import Robot, RobotLoop
+from bunraku.workers import Pool
 
 Array = NDArray[np.float64]
+
+
+@cache
+def _planners() -> Pool:
+    """The process in which moves are planned for all figures that are guided live."""
+    return Pool(1, lasting=True)
 
 
 class GuidedLive:
@@ -39,15 +48,21 @@ class GuidedLive:
     series = (("ZMP inside the polygon", "mm"), ("height of the centre of mass", "m"), ("speed of the centre of mass", "m/s"))
 
     def __init__(
-        self, guide: Guide, *, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, joystick: Joystick | None = None
+        self, guide: Guide, *, x: float = 0.0, y: float = 0.0, yaw: float = 0.0, joystick: Joystick | None = None,
+        beside: bool = False,
     ) -> None:  # fmt: skip
-        """Starts at (`x`, `y`) [m] with `yaw` [rad] and moves with `guide`. Commands of a `joystick` override those of the page."""
+        """Starts at (`x`, `y`) [m] with `yaw` [rad] and moves with `guide`. Commands of a `joystick` override those of the page.
+
+        beside: whether moves are planned in another process, so that no step waits for a plan. Whoever runs it must then call
+        `heard` before each step, and `apply` what it returns.
+        """
         self._performer = Performer(guide)
         self._start = guide.start(x=x, y=y, yaw=yaw)
         self._markers = markers(guide.humanoid)
         self.scene, self.dt = guide.scene, GUIDE_TICK
         self.figures = (guide.humanoid.figure, self._markers)
-        self._keep, self._joystick = False, joystick
+        self._keep, self._joystick, self._beside = False, joystick, beside
+        self._planning: PlanBeside | None = None
         self.reset()
 
     @property
@@ -63,6 +78,11 @@ class GuidedLive:
     def performances(self) -> list[GuidedMove]:
         """The moves since the last reset, if they are recorded."""
         return self._session.performances
+
+    @property
+    def times(self) -> LoopTimes:
+        """How long the steps since the last reset took, and how soon commands acted."""
+        return self._session.times
 
     def reset(self) -> Sample:
         """Back to the start, with nothing held."""
@@ -92,6 +112,16 @@ class GuidedLive:
                 self._drag = command
             case Release():
                 self._drag, self._command = None, Command_()
+            case Planned(0):
+                self._plan_beside()
+            case Planned(number) if self._planning is self._session.planning:
+                self._planning.tell(number)
+
+    def _plan_beside(self) -> None:
+        if self._planning is None:
+            self._planning = PlanBeside(self._performer, _planners() if self._beside else None)
+        self._planning.reset()
+        self._session.planning = self._planning
 
     def obey(self, command: Command_) -> None:
         """Guides a point with a `command`, as if it came from sticks, until the next one."""
@@ -103,13 +133,25 @@ class GuidedLive:
         return False
 
     def heard(self) -> tuple[Command, ...]:
-        """The state of the joystick, if it has changed."""
+        """The state of the joystick, if it has changed; and whether a plan is ready."""
         if self._joystick is None:
-            return ()
+            return self._ready()
         reading = self._joystick.poll()
         said = Device(()) if reading is None else Device(reading.axes, reading.buttons, reading.hats)
         changed, self._heard = said != self._heard, said
-        return (said,) if changed else ()
+        return (*((said,) if changed else ()), *self._ready())
+
+    @property
+    def awaiting(self) -> bool:
+        """Whether a plan is being made in another process."""
+        return self._planning is not None and self._planning.awaiting
+
+    def _ready(self) -> tuple[Command, ...]:
+        if not self._beside:
+            return ()
+        if self._planning is not self._session.planning:
+            return (Planned(0),)
+        return (Planned(self._planning.count),) if self._planning.arrived else ()
 
     def _obeyed(self, pilot: Pilot, reading: Reading) -> Command_:
         before = pilot.guided
@@ -145,14 +187,20 @@ class GuidedLive:
 
     def step(self) -> Sample:
         """The next sample."""
-        session = self._session
-        session.command = self._toward(self._drag) if self._drag is not None else self._wanted
-        tick = session.tick()
+        began = perf_counter()
+        self._session.command = self._toward(self._drag) if self._drag is not None else self._wanted
+        tick, measured = self._advanced()
         if tick.notice and tick.notice != self._told:
             self._notices.append(tick.notice)
         if tick.k == 1:
             self._told = tick.notice
-        return self._sample(tick, tick.t)
+        sample = self._sample(tick, tick.t)
+        self.times.timed(perf_counter() - began)
+        return sample if measured is None else replace(sample, q=(measured, sample.q[1]))
+
+    def _advanced(self) -> tuple[Tick, Array | None]:
+        """Plays one tick; the configuration of a robot, if one is measured."""
+        return self._session.tick(), None
 
     @property
     def _wanted(self) -> Command_:
@@ -191,26 +239,22 @@ class GuidedInPhysics(GuidedLive):
     def reset(self) -> Sample:
         """Back to the start, on its feet."""
         out = super().reset()
-        guide = self._performer.guide
-        self._robot = MujocoRobot(guide.humanoid, guide.scene, self._session.before[-1])
-        self._stabiliser = Stabiliser(self._performer, *self._robot.servos)
+        self._loop = RobotLoop(self._session, self._robot(self._session.before[-1]))
         self._fell = False
         return out
+
+    def _robot(self, q: Array) -> Robot:
+        """The robot, standing at `q`."""
+        return MujocoRobot(self._performer.guide.humanoid, self.scene, q)
 
     @property
     def fell(self) -> bool:
         """Whether it fell since the last reset."""
         return self._fell
 
-    def step(self) -> Sample:
-        """The next sample."""
-        session = self._session
-        if session.idle:
-            session.relocate(*slipped(session, self._robot.q))
-        sample = super().step()
-        done, k = session.now
-        measured = self._robot.step(self._stabiliser.targets(done, k, self._robot.q, session.look_back))
-        notices = sample.notices
-        if self._robot.fallen and not self._fell:
-            self._fell, notices = True, (*notices, "it fell: go back to the start to set it up again")
-        return replace(sample, q=(measured, sample.q[1]), notices=notices)
+    def _advanced(self) -> tuple[Tick, Array | None]:
+        tick, measured = self._loop.tick()
+        if not self._fell and self._loop.fallen:
+            self._fell = True
+            self._notices.append("it fell: go back to the start to set it up again")
+        return tick, measured

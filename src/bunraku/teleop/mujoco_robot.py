@@ -21,6 +21,7 @@ from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.whole_body import WholeBody
 from bunraku.scene import Scene
+from bunraku.teleop.robot_loop import fallen
 
 Array = NDArray[np.float64]
 
@@ -41,8 +42,6 @@ class RobotOptions:
     """Stiffness of a servo divided by its maximum effort [1/rad]."""
     damping: float = 0.4
     """Damping of a servo divided by its maximum effort [s/rad]."""
-    fallen: float = 0.6
-    """It has fallen if its centre of mass is lower than this share of its height in the home configuration."""
 
     @property
     def contact(self) -> Any:
@@ -123,8 +122,7 @@ class MujocoRobot:
     @property
     def fallen(self) -> bool:
         """Whether its centre of mass is too low for standing."""
-        high = self.data.subtree_com[0][2] - min(self.data.xpos[foot][2] for foot in self._feet)
-        return bool(high < self.options.fallen * self.humanoid.height)
+        return fallen(self.humanoid, self.q)
 
     def step(self, targets: Array) -> Array:
         """One control period with joint `targets` (order of `motors`); returns the measured configuration; raises NotFinite."""

@@ -1,19 +1,16 @@
-"""Drives a robot over a socket: joint targets are sent at the control rate, and measurements come back.
+"""The client of a robot behind a socket: joint targets are sent at the control rate, and measurements come back.
 
     with RobotServer(MujocoRobot(humanoid, scene, q)) as server, RobotLink(server.address, server.token) as link:
-        drive(session, link, commands)
+        drive(session, link, commands)        # see robot_loop
 
 See `robot_messages` for the protocol, `robot_server` for the other end.
 """
 
 from __future__ import annotations
 
-import math
 import socket
 import threading
-from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from time import monotonic
 from types import TracebackType
 from typing import Any, Self
@@ -22,11 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuError, NotFinite
-from bunraku.kinematics import pose
-from bunraku.locomotion.guide.guide_command import Command
-from bunraku.locomotion.guide.navigation_points import moved
-from bunraku.locomotion.guide.session import Session
-from bunraku.locomotion.guide.stabiliser import Stabiliser, StabiliserOptions
 from bunraku.teleop.robot_messages import (
     HEARTBEAT,
     MEASUREMENTS,
@@ -69,7 +61,8 @@ class RobotLink:
             raise
         self.motors: tuple[str, ...] = tuple(hello["motors"])
         self.dt = float(hello["dt"])
-        self.stiffness, self.damping, self.q = (np.array(hello[key], float) for key in ("stiffness", "damping", "q"))
+        self.servos: tuple[Array, Array] = (np.array(hello["stiffness"], float), np.array(hello["damping"], float))
+        self.q = np.array(hello["q"], float)
         self._lock = threading.Lock()  # for one message and its answer
         self._trouble: BunrakuError | None = None
         self._over = threading.Event()
@@ -125,7 +118,7 @@ class RobotLink:
                 )
         raise self._trouble
 
-    def exchange(self, targets: Array) -> Array:
+    def step(self, targets: Array) -> Array:
         """Sends joint `targets`, in the order of `motors`; returns the measured configuration.
 
         Raises NotFinite if the targets are not finite numbers, one for each motor, Refused if the robot refuses, and BunrakuError
@@ -147,59 +140,3 @@ class RobotLink:
             self._socket.shutdown(socket.SHUT_RDWR)
         self._thread.join(timeout=self._timeout)
         self._socket.close()
-
-
-def slipped(session: Session, measured: Array) -> tuple[Array, float]:
-    """How far the standing feet have moved from the plan of a `session`: (x, y) [m] and yaw [rad].
-
-    measured: the measured configuration, (n_q,). Later commands start from the actual state (*guiding* V).
-    """
-    own, points = session.performer.guide.humanoid, session.points
-    here = pose(own.figure, measured)
-    stand = [k for k in (0, 1) if k != points.aloft]
-    turns = []
-    for k in stand:
-        R = here.X(own.feet[k])[:3, :3] @ own.foot_axes[k].T
-        turns.append(math.remainder(math.atan2(R[1, 0], R[0, 0]) - float(points.feet[k, 3]), 2.0 * math.pi))
-    turn = float(np.mean(turns))
-    turned = moved(points, np.zeros(2), turn)
-    off = [here.point(own.feet[k])[:2] - turned.feet[k, :2] for k in stand]
-    return np.asarray(np.mean(off, axis=0)), turn
-
-
-@dataclass
-class Drive:
-    """Planned and measured configurations at every tick."""
-
-    planned: list[Array] = field(default_factory=list)
-    measured: list[Array] = field(default_factory=list)
-
-
-def drive(
-    session: Session, link: RobotLink, commands: Iterable[Command], *, gains: StabiliserOptions = StabiliserOptions(),
-    going: Callable[[], bool] = lambda: True, keep: bool = True,
-) -> Drive:  # fmt: skip
-    """Performs commands with a robot. The targets of each tick depend on the measurement of the tick before.
-
-    session: plans the motion.
-    link: the robot.
-    commands: the operator's commands, in order.
-    gains: gains of the stabiliser.
-    going: called after every tick; the drive ends when it returns False.
-    keep: whether configurations are recorded.
-
-    Returns the recording; raises BunrakuError if the robot no longer answers.
-    """
-    stabiliser, record = Stabiliser(session.performer, link.stiffness, link.damping, options=gains), Drive()
-    for command in commands:
-        session.relocate(*slipped(session, link.q))
-        before = session.before
-        done = session.obey(command)
-        for k in range(1, done.move.n + 1):
-            measured = link.exchange(stabiliser.targets(done, k, link.q, before))
-            if keep:
-                record.planned.append(done.q[k])
-                record.measured.append(measured)
-            if not going():
-                return record
-    return record

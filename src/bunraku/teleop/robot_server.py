@@ -18,12 +18,12 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from time import monotonic
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuError
+from bunraku.teleop.robot_loop import Robot
 from bunraku.teleop.robot_messages import (
     HEARTBEAT,
     MEASUREMENTS,
@@ -37,31 +37,6 @@ from bunraku.teleop.robot_messages import (
     read_exactly,
     read_line,
 )
-
-Array = NDArray[np.float64]
-
-
-class Robot(Protocol):
-    """The interface of a robot that can be served."""
-
-    motors: tuple[str, ...]
-    """Names of the variables that have a motor."""
-    dt: float
-    """Control period [s]."""
-
-    @property
-    def servos(self) -> tuple[Array, Array]:
-        """Stiffness and damping of the motors."""
-        ...
-
-    @property
-    def q(self) -> Array:
-        """The measured configuration."""
-        ...
-
-    def step(self, targets: Array) -> Array:
-        """One control period with joint `targets`, in the order of `motors`; returns the measured configuration."""
-        ...
 
 
 @dataclass

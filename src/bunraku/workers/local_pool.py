@@ -49,13 +49,14 @@ class Pool(Executor):
 
     workers: how many; None: one for each core. They are started when there are jobs for them.
     tries: a job fails if so many workers die with it.
+    lasting: whether it is never shut down; its processes, which cannot start others, then end with the program.
     Raises BunrakuError for fewer than one worker.
     """
 
-    def __init__(self, workers: int | None = None, *, tries: int = 3) -> None:
+    def __init__(self, workers: int | None = None, *, tries: int = 3, lasting: bool = False) -> None:
         if workers is not None and workers < 1:
             raise BunrakuError(f"{workers} workers are not possible\n  advice: give one or more")
-        self.workers, self.tries = workers or os.cpu_count() or 1, tries
+        self.workers, self.tries, self._lasting = workers or os.cpu_count() or 1, tries, lasting
         self._lock, self._closed = threading.RLock(), False
         self._waiting: deque[_Job] = deque()
         self._working: list[_Worker] = []
@@ -175,7 +176,7 @@ class Pool(Executor):
         """A new worker. It imports the script that runs only if a job needs it: scripts need no `if __name__ == "__main__"`."""
         spawn = multiprocessing.get_context("spawn")
         here, there = spawn.Pipe()
-        process = spawn.Process(target=serve, args=(there,), name="bunraku-worker")
+        process = spawn.Process(target=serve, args=(there,), name="bunraku-worker", daemon=self._lasting)
         with contextlib.nullcontext() if main else _no_main():
             process.start()
         there.close()

@@ -19,7 +19,8 @@ from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
 from bunraku.spatial import so3
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_link import RobotLink, drive
+from bunraku.teleop.robot_link import RobotLink
+from bunraku.teleop.robot_loop import drive
 from bunraku.teleop.robot_server import RobotServer
 from tests.locomotion.guide.robots import ROBOTS, written
 from tests.locomotion.guide.sound import Kept, assert_sound

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from bunraku.errors import BunrakuError
 from bunraku.locomotion.guide.com_zmp import SAMPLE_COLUMNS
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_command import Command
@@ -14,6 +15,7 @@ from bunraku.locomotion.guide.guided_move import GuidedMove
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.move import Move
 from bunraku.locomotion.guide.performer import Performer
+from bunraku.locomotion.guide.plan_requests import PlanBeside
 from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.wander import commands
@@ -110,3 +112,60 @@ def test_commands_at_any_time(performer: Performer, seconds: float) -> None:
     while not session.idle:
         session.tick()
     assert assert_sound(session).realised >= 0.9
+
+
+def play(session: Session, planning: PlanBeside, ticks: int, delay: int) -> list[np.ndarray]:
+    """Ticks during which every plan takes so many ticks (`delay`); and a new wish now and then."""
+    out, wishes, asked, since = [], commands(5), 0, 0
+    for k in range(ticks):
+        if k % 37 == 0:
+            session.command = next(wishes)
+        since = 0 if planning.count != asked else since + 1
+        asked = planning.count
+        if since >= delay:
+            planning.tell(planning.count)
+        out.append(session.tick().q)
+    return out
+
+
+@pytest.mark.parametrize("delay", [3, 40])
+def test_beside_the_loop_plans_take_time_and_moves_still_join(performer: Performer, delay: int) -> None:
+    """Short plans interrupt moves a few ticks ahead; long ones come too late for that, and the last sample is held meanwhile."""
+    planning = PlanBeside(performer)
+    session = Session(performer, prompt=True, planning=planning)
+    Q = np.array(play(session, planning, 700, delay))
+    for a, b in pairwise(session.performances):
+        assert_joined(a, b)
+    assert np.abs(np.diff(Q, n=2, axis=0)).max() < 0.03, "nothing jerks, also where it was held"
+    assert np.array_equal(session.motion().q[1:701], Q)
+    assert min(session.times.planned) >= delay
+    assert any(done.left is not None for done in session.performances) == (delay < 20)
+    assert len(session.times.acts) > 5
+
+
+def test_a_plan_that_never_comes_leaves_it_standing(performer: Performer) -> None:
+    session = Session(performer, prompt=True, planning=PlanBeside(performer))
+    session.command = WALK
+    first = session.tick().performance
+    Q = np.array([session.tick().q for _ in range(first.move.n + 200)])
+    assert session.times.held > 150
+    assert (Q[-150:] == first.q[-1]).all()
+    assert session.performances[0].held == session.times.held
+
+
+def test_planning_that_fails_is_told(performer: Performer) -> None:
+    class Broken(PlanBeside):
+        def take(self) -> GuidedMove | None:
+            super().take()
+            raise BunrakuError("planning failed: no memory")
+
+    planning = Broken(performer)
+    session = Session(performer, prompt=True, planning=planning)
+    session.command = WALK
+    session.tick()
+    planning.tell(planning.count)
+    notices = []
+    for _ in range(3):
+        planning.tell(planning.count)
+        notices.append(session.tick().notice)
+    assert "planning failed: no memory; it stands still" in notices

@@ -82,7 +82,17 @@ class GuidedMove:
     refused: bool = False
     """Whether the command could not be obeyed at all; the move then only comes to rest."""
 
+    efforts: Array | None = None
+    """Efforts of the motors at every tick (n + 1, motors) [N m, N], for a robot that plays it."""
+    held: int = 0
+    """Ticks for which its last sample was held, because the next move was not planned yet."""
+
     __repr__ = brief
+
+    @property
+    def played(self) -> Array:
+        """The samples that were played after its first (k, n_q)."""
+        return np.concatenate([self.q[1 : self.n + 1], np.tile(self.q[self.n], (self.held, 1))])
 
     @property
     def n(self) -> int:

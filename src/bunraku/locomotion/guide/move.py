@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.navigation_points import AT_REST, NO_FOOT, Points, Rates, Subgoals
+from bunraku.locomotion.guide.navigation_points import NO_FOOT, Points, Rates, Subgoals
 from bunraku.locomotion.guide.point_paths import Swing, SwingOptions, led, quintic, swung, turned
 from bunraku.locomotion.guide.segment import Segment
 
@@ -161,7 +161,7 @@ class Move:
         r = R.T @ away
         r_v = R.T @ (speed - rate @ r)
         # Between two moves only the centre of mass accelerates.
-        r_a = np.zeros(3) if self.start.rates is AT_REST else R.T @ (push - bend @ r - 2.0 * rate @ r_v)
+        r_a = np.zeros(3) if self.start.rates.between else R.T @ (push - bend @ r - 2.0 * rate @ r_v)
         return quintic(r, r_v, r_a, goal, T, s)
 
     def _hand_axes(self, ticks: Array) -> Array:

@@ -42,9 +42,11 @@ class Rates:
     """Angular velocities and accelerations of the hands, (2, 3) each."""
     touch: float = 0.0
     """Time until the foot in the air is planned to touch the ground [s]."""
+    between: bool = False
+    """Whether they are those between two moves."""
 
 
-AT_REST = Rates((np.zeros((2, 4)),) * 2, (np.zeros(3),) * 2, np.zeros((2, 3)), (np.zeros((2, 3)),) * 2)
+AT_REST = Rates((np.zeros((2, 4)),) * 2, (np.zeros(3),) * 2, np.zeros((2, 3)), (np.zeros((2, 3)),) * 2, between=True)
 """The rates between two moves."""
 
 

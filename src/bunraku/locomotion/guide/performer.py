@@ -22,7 +22,7 @@ from bunraku.locomotion.guide.guide_command import Command, trusted
 from bunraku.locomotion.guide.guided_move import Fault, GuidedMove, Reason
 from bunraku.locomotion.guide.judge import Judge
 from bunraku.locomotion.guide.move import Move
-from bunraku.locomotion.guide.navigation_points import AT_REST, NO_FOOT, Points, Subgoals
+from bunraku.locomotion.guide.navigation_points import NO_FOOT, Points, Subgoals
 from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.whole_body import WholeBody
 from bunraku.spatial import so3
@@ -94,14 +94,20 @@ class Performer:
     def redirect(self, done: GuidedMove, k: int, command: Command) -> GuidedMove | None:
         """A move that takes over at tick `k` of the move `done` and obeys another `command`; None if none can begin at once."""
         command, wrong = trusted(command)
-        if done.quiet or done.move.releases or k < self.options.look_back or any(0 < k - end < 3 for end in done.move.segment.ends):
-            return None  # the samples just before must have the same standing feet
+        if not self.interruptible(done, k):
+            return None
         points = self._with_axes(done.move.at(k), done.q[: k + 1])
         for goals in self._elsewhere(done.move, points, command):
             new, fault = self._realise(points, goals, done.q[k + 1 - self.options.look_back : k + 1], self.options.redirecting)
             if new is not None and not fault.why and self._above_ground(new.move) and done.stands_at(k, new.zmp[0]):
                 return replace(new, notice=wrong or goals.notice)
         return None
+
+    def interruptible(self, done: GuidedMove, k: int) -> bool:
+        """Whether another move may take over at tick `k` of the move `done`: the samples just before must have the same standing
+        feet."""
+        ends = done.move.segment.ends
+        return not (done.quiet or done.move.releases or k < self.options.look_back or any(0 < k - end < 3 for end in ends))
 
     def _elsewhere(self, move: Move, points: Points, command: Command) -> Iterator[Subgoals]:
         """Subgoals for a command in the middle of a move: a swinging foot either steps where the command would have sent it at the
@@ -175,7 +181,7 @@ class Performer:
             if not points.held[k]:
                 axes[k] = now.X(frame)[:3, :3]
                 turning[k], bending[k] = so3.log(axes[k] @ before.X(frame)[:3, :3].T) / GUIDE_TICK, 0.0
-        rates = points.rates if points.rates is AT_REST else replace(points.rates, turning=(turning, bending))
+        rates = points.rates if points.rates.between else replace(points.rates, turning=(turning, bending))
         return replace(points, hand_axes=axes, rates=rates)
 
     def _realise(self, points: Points, goals: Subgoals, before: Array, most: float) -> tuple[GuidedMove | None, Fault]:

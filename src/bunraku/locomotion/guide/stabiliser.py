@@ -67,10 +67,10 @@ class Stabiliser:
         J = here.jacobian(foot)
         return tuple((motors.index(variable), J[3:, figure.index(variable)]) for variable in names)
 
-    def targets(self, done: GuidedMove, k: int, measured: Array, before: Array) -> Array:
-        """Joint targets (motors,) for tick `k` of the move `done`.
+    def targets(self, done: GuidedMove, k: int, measured: Array) -> Array:
+        """Joint targets (motors,) for tick `k` of the move `done`, which must have its `efforts`.
 
-        `measured` (n_q,) is the configuration that the robot reports; `before` (m, n_q) are the samples before the move.
+        `measured` (n_q,) is the configuration that the robot reports.
         """
         move, own, options = done.move, self.performer.guide.humanoid, self.options
         dt, motors = move.segment.dt, self.performer.body.motors
@@ -83,14 +83,15 @@ class Stabiliser:
         error = self._capture_error(here, done, k, shares)
         after = min(k + 1, len(done.q) - 1)
         rate = (done.q[after] - done.q[max(k - 1, 0)])[motors] / (dt * max(after - max(k - 1, 0), 1))
-        out = done.q[k][motors] + (self._efforts(done, before)[k] + self.damping * rate) / self.stiffness
+        out = done.q[k][motors] + (self._efforts(done)[k] + self.damping * rate) / self.stiffness
         self._push(out, here, move.feet[k, :, 3], shares, options.ankle * error)
         return np.asarray(out)
 
-    def _efforts(self, done: GuidedMove, before: Array) -> Array:
+    def _efforts(self, done: GuidedMove) -> Array:
         if self._plan is None or self._plan[0] is not done:
+            assert done.efforts is not None, "only planned moves have efforts"
             ticks, every = np.arange(len(done.q)), self.options.every
-            columns = self.performer.judge.efforts(done, before)[::every].T
+            columns = done.efforts[::every].T
             self._plan = done, np.stack([np.interp(ticks, ticks[::every], column) for column in columns], 1)
         return self._plan[1]
 

@@ -21,6 +21,7 @@ from bunraku.locomotion.guide.guide_command import Command as GuideCommand
 from bunraku.locomotion.guide.guided_move import GuidedMove
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.humanoid_file import humanoid_named, planner_of
+from bunraku.locomotion.guide.loop_times import LoopTimes
 from bunraku.locomotion.guide.scenario import PAPER_ROOM
 from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.motion import Motion
@@ -57,12 +58,16 @@ class Guided(Result):
     """The seed that was passed; guiding uses no random numbers."""
     performances: tuple[GuidedMove, ...] = ()
     """The moves, in order."""
+    times: LoopTimes | None = None
+    """How long the control ticks took, and how soon commands acted."""
 
     def columns(self) -> dict[str, float]:
-        """Numbers by name: those of the motion, moves, refused moves, and the smallest margin of the ZMP [m]."""
+        """Numbers by name: those of the motion, moves, refused moves, the smallest margin of the ZMP [m], and times of the loop."""
         done = self.performances
         found: dict[str, float] = {"moves": len(done), "refused": sum(one.refused for one in done)}
-        return super().columns() | found | ({"margin": min(one.margin for one in done)} if done else {})
+        if done:
+            found["margin"] = min(one.margin for one in done)
+        return super().columns() | found | (self.times.columns() if self.times is not None else {})
 
     def report(self) -> Iterator[tuple[str, str]]:
         """Pairs of a title and a text: outcome, duration, moves, balance."""
@@ -76,6 +81,8 @@ class Guided(Result):
             steps = sum(one.move.goals.swings >= 0 for one in done)
             yield "moves", f"{len(done)}, {steps} of them steps; {redirected} redirected on the way, {refused} refused"
             yield "balance", f"ZMP at least {1e3 * min(one.margin for one in done):.1f} mm inside the support polygon"
+        if self.times is not None and self.times.ticks:
+            yield "loop", str(self.times)
 
 
 def guide(
@@ -132,7 +139,8 @@ def guide(
     if outcome.ok and refused is not None:
         outcome = refused
     motion = Motion.of(own.figure, GUIDE_TICK * np.arange(len(Q)), np.array(Q)) if Q else None
-    return Guided(outcome, motion, around, {"guiding": time.process_time() - begun}, seed, done)
+    times = None if live is None else live.times
+    return Guided(outcome, motion, around, {"guiding": time.process_time() - begun}, seed, done, times)
 
 
 def _refusal(done: Iterable[GuidedMove]) -> Outcome | None:
@@ -141,7 +149,7 @@ def _refusal(done: Iterable[GuidedMove]) -> Outcome | None:
     for one in done:
         if one.refused:
             return COMMAND_REFUSED.because(f"{one.move.goals.guided.replace('_', ' ')} at {t:.2f} s: {one.notice}")
-        t += one.n * GUIDE_TICK
+        t += len(one.played) * GUIDE_TICK
     return None
 
 
@@ -183,17 +191,19 @@ def scene_around(humanoid: Humanoid, scene: Scene | Named | None) -> Scene:
     return scene if isinstance(scene, Scene) else load_scene(scene)
 
 
-def _live(humanoid: Humanoid, scene: Scene, *, physics: bool = False, joystick: int | None = None) -> GuidedLive:
+def _live(
+    humanoid: Humanoid, scene: Scene, *, physics: bool = False, joystick: int | None = None, beside: bool = False
+) -> GuidedLive:  # fmt: skip
     kind = GuidedInPhysics if physics else GuidedLive
     x = PAPER_ROOM.start if scene is PAPER_ROOM.scene else 0.0
     return kind(
-        Guide(humanoid, scene, planner_of(humanoid)), x=x, joystick=None if joystick is None else Joystick(joystick)
+        Guide(humanoid, scene, planner_of(humanoid)), x=x, joystick=None if joystick is None else Joystick(joystick), beside=beside
     )  # fmt: skip
 
 
 def guided_live(humanoid: Humanoid) -> GuidedLive:
     """A `humanoid` to guide on the stage, in the scene that `guide` puts around it."""
-    return _live(humanoid, scene_around(humanoid, None))
+    return _live(humanoid, scene_around(humanoid, None), beside=True)
 
 
 def entry(humanoid: str, scene: Path | None = None, *, physics: bool = False, joystick: int | None = None) -> Entry:
@@ -207,7 +217,7 @@ def entry(humanoid: str, scene: Path | None = None, *, physics: bool = False, jo
 
     def opened() -> GuidedLive:
         own = humanoid_named(humanoid)
-        return _live(own, scene_around(own, scene), physics=physics, joystick=joystick)
+        return _live(own, scene_around(own, scene), physics=physics, joystick=joystick, beside=True)
 
     return guiding_entry(Path(humanoid).stem, opened)
 

@@ -1,0 +1,144 @@
+"""The control loop of a robot: a session plans, a stabiliser balances, the robot moves and measures.
+
+The same loop drives a robot in MuJoCo and one behind a socket, on the stage and without it:
+
+    loop = RobotLoop(session, robot)
+    session.command = Command("trunk", move=(1, 0, 0))
+    tick, measured = loop.tick()
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.kinematics import pose
+from bunraku.locomotion.guide.guide_command import Command
+from bunraku.locomotion.guide.guided_move import GuidedMove
+from bunraku.locomotion.guide.humanoid import Humanoid
+from bunraku.locomotion.guide.session import Session, Tick
+from bunraku.locomotion.guide.stabiliser import Stabiliser, StabiliserOptions
+
+Array = NDArray[np.float64]
+FALLEN_HEIGHT = 0.6
+"""A robot has fallen if its centre of mass is lower than this share of its height above the soles in the home configuration."""
+
+
+class Robot(Protocol):
+    """The interface of a robot that takes joint targets."""
+
+    motors: tuple[str, ...]
+    """Names of the variables that have a motor."""
+    dt: float
+    """Control period [s]."""
+
+    @property
+    def servos(self) -> tuple[Array, Array]:
+        """Stiffness and damping of the motors."""
+        ...
+
+    @property
+    def q(self) -> Array:
+        """The measured configuration."""
+        ...
+
+    def step(self, targets: Array) -> Array:
+        """One control period with joint `targets`, in the order of `motors`; returns the measured configuration."""
+        ...
+
+
+class RobotLoop:
+    """Plays a session on a robot, tick by tick.
+
+    session: plans the motion
+    robot: moves
+    gains: of the stabiliser
+    """
+
+    def __init__(self, session: Session, robot: Robot, *, gains: StabiliserOptions = StabiliserOptions()) -> None:
+        self.session, self.robot = session, robot
+        self.humanoid = session.performer.guide.humanoid
+        self._stabiliser = Stabiliser(session.performer, *robot.servos, options=gains)
+        session.slip = lambda done, k: slipped(self.humanoid, done, k, self.robot.q)
+
+    def tick(self) -> tuple[Tick, Array]:
+        """Advances by one control period; returns the sample of the plan and the measured configuration (n_q,)."""
+        tick = self.session.tick()
+        return tick, self.robot.step(self._stabiliser.targets(tick.performance, tick.k, self.robot.q))
+
+    @property
+    def fallen(self) -> bool:
+        """Whether its centre of mass is too low for standing."""
+        return fallen(self.humanoid, self.robot.q)
+
+
+def fallen(humanoid: Humanoid, q: Array) -> bool:
+    """Whether the centre of mass of a `humanoid` at `q` (n_q,) is too low for standing."""
+    here = pose(humanoid.figure, q)
+    high = float(here.com[2] - min(here.point(foot)[2] for foot in humanoid.feet))
+    return high < FALLEN_HEIGHT * humanoid.height
+
+
+def slipped(humanoid: Humanoid, done: GuidedMove, k: int, measured: Array) -> tuple[Array, float]:
+    """How far the standing feet of a `humanoid` have moved from the plan at tick `k` of the move `done`: (x, y) [m] and yaw [rad].
+
+    measured: the measured configuration (n_q,). Later moves start from the actual state (*guiding* V).
+    """
+    planned, here = done.move.feet[k], pose(humanoid.figure, measured)
+    stand = [foot for foot in (0, 1) if done.move.stands(foot)[k]]
+    turns = []
+    for foot in stand:
+        R = here.X(humanoid.feet[foot])[:3, :3] @ humanoid.foot_axes[foot].T
+        turns.append(math.remainder(math.atan2(R[1, 0], R[0, 0]) - float(planned[foot, 3]), 2.0 * math.pi))
+    turn, about = float(np.mean(turns)), done.end.feet[:, :2].mean(0)
+    c, s = math.cos(turn), math.sin(turn)
+    away = planned[:, :2] - about
+    turned = about + np.stack([c * away[:, 0] - s * away[:, 1], s * away[:, 0] + c * away[:, 1]], 1)
+    off = [here.point(humanoid.feet[foot])[:2] - turned[foot] for foot in stand]
+    return np.asarray(np.mean(off, axis=0)), turn
+
+
+@dataclass
+class Drive:
+    """Planned and measured configurations at every tick."""
+
+    planned: list[Array] = field(default_factory=list)
+    measured: list[Array] = field(default_factory=list)
+
+
+def drive(
+    session: Session, robot: Robot, commands: Iterable[Command], *, gains: StabiliserOptions = StabiliserOptions(),
+    going: Callable[[], bool] = lambda: True, keep: bool = True,
+) -> Drive:  # fmt: skip
+    """Performs commands with a robot, one move for each. The targets of each tick depend on the measurement of the tick before.
+
+    session: plans the motion
+    robot: the robot, or a link to one
+    commands: the operator's commands, in order
+    gains: gains of the stabiliser
+    going: called after every tick; the drive ends when it returns False
+    keep: whether configurations are recorded
+
+    Returns the recording; raises BunrakuError if the robot no longer answers.
+    """
+    loop, record = RobotLoop(session, robot, gains=gains), Drive()
+    for command in commands:
+        session.command = command
+        while True:
+            began = perf_counter()
+            tick, measured = loop.tick()
+            session.times.timed(perf_counter() - began)
+            if keep:
+                record.planned.append(tick.q)
+                record.measured.append(measured)
+            if not going():
+                return record
+            if session.idle:
+                break
+    return record
