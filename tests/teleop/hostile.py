@@ -11,8 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bunraku.locomotion.guide.guide import Guide
-from bunraku.locomotion.guide.humanoid_file import humanoid_named, planner_of
+from bunraku.locomotion.guide.humanoid_file import guide_of, humanoid_named
 from bunraku.scene import Scene
 from bunraku.stage import Command, Device, Pull, Release, Sticks
 from bunraku.teleop.guided_figure import GuidedInPhysics, GuidedLive
@@ -73,7 +72,7 @@ def main() -> None:
     options = parser.parse_args()
     own = humanoid_named(options.humanoid)
     kind = GuidedInPhysics if options.physics else GuidedLive
-    live = kind(Guide(own, Scene("floor"), planner_of(own)), beside=not options.at_once)
+    live = kind(guide_of(own, Scene("floor")), beside=not options.at_once)
     endured(live, seconds=3.0, seed=0)  # the other process starts, kernels are loaded
     live.reset()
     stood = endured(live, seconds=options.seconds, seed=options.seed)

@@ -78,11 +78,13 @@ def check(
         ),
     ],
 ) -> None:
-    """Read files and report what each contains, or what is wrong and where.
+    """Read files and report what each contains, or what is wrong and where; humanoids try a step, a turn and reaching.
 
     The exit status is 1 if any file is broken.
     """
     from bunraku.io import summaries
+    from bunraku.locomotion.guide.first_steps import first_steps
+    from bunraku.locomotion.guide.humanoid import Humanoid
     from bunraku.verbs.loading import load
     from bunraku.verbs.order import Order
 
@@ -97,7 +99,7 @@ def check(
         say(f"✓ {file}: {summaries.summary(thing)}", style="green")
         for hint in summaries.hints(thing):
             say(f"  {hint}", style="yellow")
-        for note in thing.notes() if isinstance(thing, Order) else ():
+        for note in thing.notes() if isinstance(thing, Order) else first_steps(thing) if isinstance(thing, Humanoid) else ():
             say(f"  {note}")
     if broken:
         raise typer.Exit(1)

@@ -73,6 +73,10 @@ def guide(
     physics: Annotated[bool, typer.Option("--physics", help="Simulate in MuJoCo, with position servos and a stabiliser.")] = False,
     joystick: Annotated[int | None, typer.Option(min=0, help="Use this joystick; --joysticks lists the numbers.")] = None,
     joysticks: Annotated[bool, typer.Option("--joysticks", help="List the joysticks of this machine.")] = False,
+    describe: Annotated[
+        bool,
+        typer.Option("--describe", help="Write a first humanoid file for a robot (URDF, SDF or MJCF) into --output, or print it."),
+    ] = False,
     port: Port = 8360,
     browser: Browser = None,
 ) -> None:
@@ -87,6 +91,9 @@ def guide(
 
     if joysticks:
         tell(guiding.joysticks())
+        return
+    if describe:
+        guiding.describe(humanoid, [Path(path) for path in output or ()], say)
         return
     order = None if humanoid == "humanoid" else _guiding_order(humanoid)
     if order is not None:

@@ -6,6 +6,7 @@ and the pose of its trunk, as encoders, an inertial sensor and odometry would.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from bunraku.errors import BunrakuError, MissingExtra, NotFinite
 from bunraku.figure.shape import Box
 from bunraku.io.mjcf import mjcf_file
+from bunraku.io.mjcf.mjcf_servos import Servo
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.locomotion.guide.whole_body import WholeBody
@@ -39,9 +41,11 @@ class RobotOptions:
     solimp: str = "0.95 0.99 0.0005"
     """MuJoCo's impedance of contacts."""
     stiffness: float = 65.0
-    """Stiffness of a servo divided by its maximum effort [1/rad]."""
+    """Stiffness of a servo divided by its maximum effort [1/rad], where the robot's file has no gains."""
     damping: float = 0.4
-    """Damping of a servo divided by its maximum effort [s/rad]."""
+    """Damping of a servo divided by its maximum effort [s/rad], where the robot's file has no gains."""
+    unlimited: float = 3.0
+    """Effort for each unit of the robot's mass from which gains of a motor without a limit follow [m²/s²]."""
 
     @property
     def contact(self) -> Any:
@@ -154,16 +158,18 @@ def _xml(humanoid: Humanoid, scene: Scene, body: WholeBody, options: RobotOption
         _soles(bodies[foot], humanoid.sole, options)
     _ground(world, scene, options)
     actuator = SubElement(root, "actuator")
+    joints = {element.get("name"): element for element in world.iter("joint")}
     variables = {v.name: v for v in figure.variables}
     for name in (figure.names[k] for k in body.motors):
-        effort = min(variables[name].effort, 1e4)
-        if not variables[name].effort < 1e4:
-            effort = 3.0 * figure.mass
-        SubElement(
-            actuator, "position", name=name, joint=name, kp=f"{options.stiffness * effort}",
-            kv=f"{options.damping * effort}",
-            forcerange=f"{-effort} {effort}",
-        )  # fmt: skip
+        servo, effort = humanoid.servos.get(name, Servo()), variables[name].effort
+        limit: dict[str, Any] = {"forcerange": f"{-effort} {effort}"} if effort < math.inf else {}
+        if not limit:
+            effort = options.unlimited * figure.mass
+        kp = servo.stiffness or options.stiffness * effort
+        kv = servo.damping if servo.stiffness else options.damping * effort
+        SubElement(actuator, "position", name=name, joint=name, kp=f"{kp}", kv=f"{kv}", **limit)
+        if servo.friction:
+            joints[name].set("frictionloss", f"{servo.friction}")
     return ElementTree.tostring(root, encoding="unicode")
 
 

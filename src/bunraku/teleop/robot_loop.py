@@ -26,8 +26,6 @@ from bunraku.locomotion.guide.session import Session, Tick
 from bunraku.locomotion.guide.stabiliser import Stabiliser, StabiliserOptions
 
 Array = NDArray[np.float64]
-FALLEN_HEIGHT = 0.6
-"""A robot has fallen if its centre of mass is lower than this share of its height above the soles in the home configuration."""
 
 
 class Robot(Protocol):
@@ -78,11 +76,11 @@ class RobotLoop:
         return fallen(self.humanoid, self.robot.q)
 
 
-def fallen(humanoid: Humanoid, q: Array) -> bool:
-    """Whether the centre of mass of a `humanoid` at `q` (n_q,) is too low for standing."""
+def fallen(humanoid: Humanoid, q: Array, *, share: float = 0.6) -> bool:
+    """Whether the centre of mass of a `humanoid` at `q` (n_q,) is lower than a `share` of its height above the soles at home."""
     here = pose(humanoid.figure, q)
     high = float(here.com[2] - min(here.point(foot)[2] for foot in humanoid.feet))
-    return high < FALLEN_HEIGHT * humanoid.height
+    return high < share * humanoid.height
 
 
 def slipped(humanoid: Humanoid, done: GuidedMove, k: int, measured: Array) -> tuple[Array, float]:

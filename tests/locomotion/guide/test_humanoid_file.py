@@ -149,7 +149,7 @@ def test_our_own_by_a_file_is_our_own() -> None:
         (OWN.replace("feet: [left_sole, right_sole]\n", ""), "has no 'feet'"),
         (OWN.replace("[left_sole, right_sole]", "[left_sole]"), "expected 2 feet, got 1"),
         (OWN.replace("left_sole,", "left_soul,"), "did you mean left_sole"),
-        (OWN.replace("[left_sole, right_sole]", "[left_hand, right_hand]"), "does not stand flat"),
+        (OWN.replace("[left_sole, right_sole]", "[left_hand, right_hand]"), "hangs on 4 joints"),
         (OWN.replace("sole: {size: [0.099, 0.072]}", "sole: {size: [0.099, 0]}"), "no size"),
         (OWN.replace("figure: humanoid", "figure: nobody.urdf"), "no file"),
         (OWN.replace("figure: humanoid", "figure: arm2d"), "no frame"),

@@ -247,13 +247,18 @@ class Parts:
             self.used_sites |= {second} - {-1}
         else:
             self.leftovers.add("actuators that are not plain motors left out", name)
+            if on == Transmission.JOINT and model.jnt_type[first] not in (JointType.FREE, JointType.BALL):
+                self._limit(a, first, abs(float(gear[0])), by_control=False)
 
-    def _limit(self, a: int, joint: int, gear: float) -> None:
-        """Sets the largest effort of a joint to what its motor can give, where the joint itself has no limit."""
+    def _limit(self, a: int, joint: int, gear: float, *, by_control: bool = True) -> None:
+        """Sets the largest effort of a joint to what its motor can give, where the joint itself has no limit.
+
+        by_control: whether the control is an effort, and its range a limit too; that of a position servo is a range of positions.
+        """
         model = self.model
         most = math.inf
         control = model.actuator_ctrladr[a]
-        if model.actuator_ctrllimited[control]:
+        if by_control and model.actuator_ctrllimited[control]:
             reach = float(np.abs(model.actuator_ctrlrange[control]).max())
             most = reach * abs(float(model.actuator_gainprm[a, 0])) * gear
         if model.actuator_forcelimited[a]:

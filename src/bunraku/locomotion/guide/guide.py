@@ -93,7 +93,7 @@ class Guide:
 
     def phases(self, points: Points, goals: Subgoals) -> tuple[Phase, ...]:
         """The phases from `points` to `goals`: which feet stand, and their support polygons."""
-        sole, foot = self.humanoid.sole, goals.swings
+        sole, foot = self.humanoid.bearing, goals.swings
         if foot == NO_FOOT:
             here = region(sole, points.standing, points.com.p)
             return (_phase(1.0, here, goals.com),)

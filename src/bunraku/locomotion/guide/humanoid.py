@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +14,7 @@ from bunraku.brief import brief
 from bunraku.errors import FigureError
 from bunraku.figure import Figure
 from bunraku.figure.library.humanoids import HumanoidSize, humanoid
+from bunraku.io.mjcf.mjcf_servos import Servo
 from bunraku.kinematics import Pose, pose
 from bunraku.locomotion.guide.com_zmp import GRAVITY
 
@@ -60,6 +62,12 @@ class Humanoid:
     sole: Array
     """Corners of a sole in the foot's frame, (m, 2), counter-clockwise."""
     limits: HumanoidLimits
+    servos: Mapping[str, Servo] = field(default_factory=dict)
+    """Gains and dry friction of the motors in its file, by joint."""
+    armless: bool = False
+    """Whether it has no arms; `hands` are then fixed to the trunk."""
+    notes: tuple[str, ...] = ()
+    """What was changed when its file was read."""
 
     __repr__ = brief
 
@@ -93,6 +101,23 @@ class Humanoid:
                 )  # fmt: skip
             out.append(R)
         return np.array(out)
+
+    @cached_property
+    def bearing(self) -> Array:
+        """Corners of the part of a sole where the ZMP may be, (m, 2): ankles must be able to bear the body there, on one foot."""
+        low, high = self.sole.min(0), self.sole.max(0)
+        for foot in (0, 1):
+            least, most = ankle_range(self.figure, self.pose, self.feet[foot])
+            side = np.array([1.0, 1.0 if foot == 0 else -1.0])
+            least, most = np.minimum(side * least, side * most), np.maximum(side * least, side * most)
+            low, high = np.maximum(low, least), np.minimum(high, most)
+        size, own = np.ptp(self.sole, axis=0), high - low
+        part = (own > 0.2 * size) & (own < 0.85 * size)  # a little more or less does not matter, and too little helps nobody
+        if not part.any():
+            return self.sole
+        low, high = np.where(part, low, self.sole.min(0)), np.where(part, high, self.sole.max(0))
+        (length, width), (x, y) = (high - low).tolist(), (0.5 * (low + high)).tolist()
+        return rectangle(length, width, (x, y))
 
     @cached_property
     def height(self) -> float:
@@ -161,6 +186,25 @@ class Humanoid:
             at = self.figure.frame(at.parent)
             out.append(at.name)
         return out[::-1]
+
+
+def ankle_range(figure: Figure, here: Pose, foot: str, *, strength: float = 0.75) -> tuple[Array, Array]:
+    """Where the ZMP of a `figure`, which stands `here` on the frame `foot` alone, may be: least and largest x and y in it [m].
+
+    strength: share of the efforts of the last two joints that may be used; the rest is for swinging limbs and for balance.
+    """
+    X, J = here.X(foot), here.jacobian(foot)[3:]
+    weight, low, high = figure.mass * GRAVITY, np.full(2, -math.inf), np.full(2, math.inf)
+    frame, count = figure.frame(foot), 0
+    while count < 2:
+        if frame.variable is not None:
+            axis = X[:3, :3].T @ J[:, figure.index(frame.variable.name)]
+            at, along = X[:3, :3].T @ (here.point(frame.name) - X[:3, 3]), 0 if abs(axis[1]) > abs(axis[0]) else 1
+            arm = strength * frame.variable.effort / (weight * max(abs(float(axis[1 - along])), 0.5))
+            low[along], high[along] = max(low[along], at[along] - arm), min(high[along], at[along] + arm)
+            count += 1
+        frame = figure.frame(frame.parent)
+    return low, high
 
 
 def rectangle(length: float, width: float, at: tuple[float, float] = (0.0, 0.0)) -> Array:

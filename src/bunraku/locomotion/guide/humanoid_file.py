@@ -4,7 +4,7 @@ humanoid: talos
 figure: talos_reduced.urdf        # or any figure file, or a name of the library
 feet: [left_sole_link, right_sole_link]
 sole: {size: [0.2, 0.12], at: [0, 0, 0]}    # the same for both feet, in their frames
-hands: [gripper_left_base_link, gripper_right_base_link]
+hands: [gripper_left_base_link, gripper_right_base_link]    # leave it out for a robot without arms
 trunk: torso_2_link
 home: {leg_left_3_joint: -23 deg, leg_left_4_joint: 46 deg}
 limits: {forward: 30 cm, turn: [10 deg, 20 deg]}   # by default from the size of legs and soles
@@ -26,14 +26,21 @@ from numpy.typing import NDArray
 from bunraku import io
 from bunraku.errors import BunrakuWarning, FigureError, did_you_mean
 from bunraku.figure import WORLD, Figure, Frame, library
+from bunraku.figure.frame import Vector
+from bunraku.io.mjcf.mjcf_servos import Servo, servos_in
 from bunraku.io.urdf import urdf_reader
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 from bunraku.kinematics import Pose, pose
-from bunraku.locomotion.guide.humanoid import Humanoid, HumanoidLimits, limits_of, rectangle, small_humanoid
+from bunraku.locomotion.guide.guide import Guide
+from bunraku.locomotion.guide.home_posture import levelled, sole_axes, tilt_of
+from bunraku.locomotion.guide.humanoid import Humanoid, HumanoidLimits, ankle_range, limits_of, rectangle, small_humanoid
 from bunraku.locomotion.guide.segment import SegmentPlanner
 from bunraku.locomotion.guide.stride import shortened
+from bunraku.locomotion.guide.synergy import RuleOptions
+from bunraku.scene import Scene
+from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 
@@ -61,28 +68,114 @@ def planner_of(humanoid: Humanoid) -> SegmentPlanner:
     )
 
 
+def guide_of(humanoid: Humanoid, scene: Scene) -> Guide:
+    """A guide for a `humanoid` in a `scene`. That of the library walks as in the paper; others take longer steps."""
+    own = humanoid.figure.name == "humanoid"
+    return Guide(humanoid, scene, planner_of(humanoid), RuleOptions() if own else RuleOptions(stride=0.6))
+
+
 def _humanoid(node: Node, folder: Path) -> Humanoid:
     node.words(("humanoid", "figure", "feet", "sole", "hands", "trunk", "home", "limits"), "a humanoid file")
     name = node.need("humanoid", "a humanoid file").name("the humanoid")
     figure = _figure(node.need("figure", "the humanoid"), folder).replace(name=name)
     left, right = (_frame(item, figure) for item in node.need("feet", "the humanoid").items("feet", 2))
-    hands = [_frame(item, figure) for item in node.need("hands", "the humanoid").items("hands", 2)]
     trunk = _frame(node.need("trunk", "the humanoid"), figure)
     size, at = _sole(node.need("sole", "the humanoid"))
-    figure, feet = _with_soles(figure, (left, right), at)
-    home = _home(node, figure, feet)
+    sole = rectangle(*size)
+    given = node.get("hands")
+    hands = [_frame(item, figure) for item in given.items("hands", 2)] if given is not None else []
+    if not hands:
+        figure, hands = _without_arms(figure, trunk, 0.5 * float(np.ptp(sole[:, 1])))
+    _enough_joints(node, figure, (left, right))
+    home = _home(node, figure, (left, right))
+    bare, (figure, feet) = figure, _with_soles(figure, (left, right), at, home)
+    home, notes = _levelled(node, figure, feet, _centred(figure, feet, home))
+    # The body stands above the middle of what the ankles can bear, not of the soles.
+    off = _off_centre(figure, feet, home, sole)
+    if off.any():
+        shifted = sole_axes(pose(bare, home).X(left)[:3, :3]) @ np.array([*off, 0.0]) + at
+        figure, feet = _with_soles(bare, (left, right), tuple(shifted.tolist()), home)
+        home, sole = levelled(figure, feet, (np.eye(3), np.eye(3)), np.zeros(3), home), sole - off
+        home = _centred(figure, feet, home)
     figure = _started(figure, home)
     with node.blamed():
         shoulders = (_shoulder(figure, hands[0], trunk), _shoulder(figure, hands[1], trunk))
-    sole = rectangle(*size)
-    draft = Humanoid(figure, home, feet, (hands[0], hands[1]), trunk, shoulders, sole, limits_of(1.0, sole, 0.2, 0.5))
+    servos = _servos(node.need("figure", "the humanoid"), folder)
+    rough = limits_of(1.0, sole, 0.2, 0.5)
+    draft = Humanoid(figure, home, feet, (hands[0], hands[1]), trunk, shoulders, sole, rough, servos, given is None, notes)
     with node.blamed({"feet": "feet"}):
         _, _, leg = draft.legs
         draft.foot_axes  # noqa: B018 (raises if a foot is not flat)
     here = draft.pose
     arm = min(_length(figure, here, shoulder, hand) for shoulder, hand in zip(shoulders, hands, strict=True))
-    sized = replace(draft, limits=limits_of(leg, sole, draft.home_apart, arm))
-    return replace(sized, limits=_limits(node.get("limits"), shortened(sized)))
+    sized = replace(draft, limits=limits_of(leg, sole, draft.home_apart, max(arm, 0.1 * leg)))
+    quick = replace(shortened(sized), foot_speed=2.5 * sized.limits.foot_speed)  # its motors are checked in any case
+    return replace(sized, limits=_limits(node.get("limits"), quick))
+
+
+def _without_arms(figure: Figure, trunk: str, side: float) -> tuple[Figure, list[str]]:
+    """The figure with two frames on its trunk in place of hands, and their names."""
+    frames = [Frame(f"{trunk}_{name}", trunk, (0.0, y, 0.0)) for name, y in (("left", side), ("right", -side))]
+    return figure.replace(frames=(*figure.frames, *frames)), [frame.name for frame in frames]
+
+
+def _enough_joints(node: Node, figure: Figure, feet: tuple[str, str]) -> None:
+    free = {name for joint in figure.groups if joint.kind == "free" for name in joint.frames}
+    for foot in feet:
+        frame, joints = figure.frame(foot), 0
+        while frame.name not in free:
+            joints += frame.variable is not None
+            if frame.parent == WORLD:
+                break
+            frame = figure.frame(frame.parent)
+        if joints < 6:
+            raise node.error(
+                f"{foot!r} hangs on {joints} joints, too few to put a sole flat on the floor wherever the body is",
+                advice="guiding needs legs with six joints",
+            )  # fmt: skip
+
+
+def _servos(node: Node, folder: Path) -> dict[str, Servo]:
+    path = folder / node.scalar("a figure file, or a name of the library")
+    return servos_in(path) if path.suffix.lower() in (".xml", ".mjcf") and path.exists() else {}
+
+
+def _levelled(node: Node, figure: Figure, feet: tuple[str, str], home: Array) -> tuple[Array, tuple[str, ...]]:
+    """The home configuration with level soles, and what was changed; raises FileError if they cannot be levelled."""
+
+    def tilt(q: Array) -> float:
+        here = pose(figure, q)
+        high = [float(here.point(foot)[2]) for foot in feet]
+        return max(*(tilt_of(here.X(foot)[:3, :3]) for foot in feet), abs(high[0] - high[1]))
+
+    most, was = math.radians(0.1), tilt(home)
+    if was <= most:
+        return home, ()
+    q = levelled(figure, feet, (np.eye(3), np.eye(3)), np.zeros(3), home)
+    if tilt(q) > most:
+        lower, upper = figure.limits
+        tight = [name for k, name in enumerate(figure.names) if not lower[k] + 1e-3 < q[k] < upper[k] - 1e-3]
+        raise (node.get("home") or node).error(
+            f"in the home configuration the soles are tilted by {math.degrees(was):.1f}°, and no posture near it has them flat",
+            advice=f"give another home; at their limits are {', '.join(tight) or 'no joints'}",
+        )  # fmt: skip
+    return _centred(figure, feet, q), (f"the soles were tilted by {math.degrees(was):.1f}° at home: levelled",)
+
+
+def _centred(figure: Figure, feet: tuple[str, str], q: Array) -> Array:
+    """The configuration q with the middle of the feet at the origin."""
+    here, base = pose(figure, q), next(joint for joint in figure.groups if joint.kind == "free")
+    places = figure.indices([variable.name for frame in base.frames[:3] if (variable := figure.frame(frame).variable) is not None])
+    out = q.copy()
+    out[places] -= np.mean([here.point(foot) for foot in feet], axis=0)
+    return out
+
+
+def _off_centre(figure: Figure, feet: tuple[str, str], home: Array, sole: Array) -> Array:
+    """How far forward of the sole's middle the middle of what the ankles can bear is (2,) [m]; 0 where they can bear all of it."""
+    low, high = ankle_range(figure, pose(figure, home), feet[0])
+    front, back = min(high[0], sole[:, 0].max()), max(low[0], sole[:, 0].min())
+    return np.array([0.5 * (front + back) if 0.0 < front - back < 0.85 * np.ptp(sole[:, 0]) else 0.0, 0.0])
 
 
 def _figure(node: Node, folder: Path) -> Figure:
@@ -92,14 +185,18 @@ def _figure(node: Node, folder: Path) -> Figure:
     path = folder / name
     if not path.exists():
         raise node.error(f"there is no file {name!r}", advice=f"give a path from {str(folder) or '.'}, or a name of the library")
-    if path.suffix.lower() == ".urdf":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", BunrakuWarning)
-            return urdf_reader.load(path, floating_base=True)
-    figure = io.load(path)
-    if not isinstance(figure, Figure):
+    figure = figure_in(path)
+    if figure is None:
         raise node.error("there is no figure in that file", advice="name a figure, URDF or MJCF file")
     return figure
+
+
+def figure_in(path: Path) -> Figure | None:
+    """The figure in the file `path`, with a free base; None if there is none in it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BunrakuWarning)
+        figure = urdf_reader.load(path, floating_base=True) if path.suffix.lower() == ".urdf" else io.load(path)
+    return figure if isinstance(figure, Figure) else None
 
 
 def _frame(node: Node, figure: Figure) -> str:
@@ -118,11 +215,13 @@ def _sole(node: Node) -> tuple[tuple[float, float], tuple[float, float, float]]:
     return (length, width), (0.0, 0.0, 0.0) if at is None else at.lengths()
 
 
-def _with_soles(figure: Figure, feet: tuple[str, str], at: tuple[float, float, float]) -> tuple[Figure, tuple[str, str]]:
-    """The figure with frames at the middle of the soles, added if the named frames are elsewhere; and their names."""
-    if at == (0.0, 0.0, 0.0):
+def _with_soles(figure: Figure, feet: tuple[str, str], at: Vector, home: Array) -> tuple[Figure, tuple[str, str]]:
+    """The figure with frames at the middle of the soles, z up, and their names; added if the named frames are others."""
+    axes = [sole_axes(pose(figure, home).X(foot)[:3, :3]) for foot in feet]
+    if at == (0.0, 0.0, 0.0) and all(np.array_equal(A, np.eye(3)) for A in axes):
         return figure, feet
-    soles = tuple(Frame(f"{foot}_middle", foot, at) for foot in feet)
+    turns = [tuple(so3.quaternion(A).tolist()) for A in axes]
+    soles = tuple(Frame(f"{foot}_middle", foot, at, turn) for foot, turn in zip(feet, turns, strict=True))
     return figure.replace(frames=(*figure.frames, *soles)), (soles[0].name, soles[1].name)
 
 

@@ -1,8 +1,8 @@
 """Stabiliser: joint targets for simulated servos, from a guided move and the robot's measured configuration.
 
-Two corrections are added to the planned joints: the deflection of each servo under its planned effort; and, at the ankles, an
-effort that shifts the ZMP by ΔZMP = k(ξ − ξ_planned), where ξ is the capture point of the measured centre of mass. Errors are
-relative to the standing feet, so slipping has no effect.
+Two corrections are added to the planned joints: the deflection of each servo under its planned effort and friction; and, at the
+ankles, an effort that shifts the ZMP by ΔZMP = k(ξ − ξ_planned), where ξ is the capture point of the measured centre of mass.
+Errors are relative to the standing feet, so slipping has no effect.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ class StabiliserOptions:
     """Gain k from capture point to ZMP [m/m]; at 1 or below the robot falls."""
     lag: float = 0.015
     """Time constant of the low-pass filter of measured velocities [s]."""
+    creep: float = 0.05
+    """Speed above which the dry friction of a joint is compensated in full [rad/s]."""
     every: int = 4
     """Planned efforts are interpolated over this number of ticks: they jump when one foot takes over from the other, and servos
     would oscillate."""
@@ -49,6 +51,9 @@ class Stabiliser:
         self.performer, self.stiffness, self.damping, self.options = performer, stiffness, damping, options
         own = performer.guide.humanoid
         self._weight = own.figure.mass * GRAVITY
+        names = [own.figure.names[j] for j in performer.body.motors]
+        self._viscous = np.array([own.figure.variables[j].damping for j in performer.body.motors])
+        self._dry = np.array([own.servos[name].friction if name in own.servos else 0.0 for name in names])
         self._ankles = [self._axes(foot) for foot in own.feet]
         self._last: Array | None = None
         self._speed = np.zeros(3)
@@ -83,7 +88,8 @@ class Stabiliser:
         error = self._capture_error(here, done, k, shares)
         after = min(k + 1, len(done.q) - 1)
         rate = (done.q[after] - done.q[max(k - 1, 0)])[motors] / (dt * max(after - max(k - 1, 0), 1))
-        out = done.q[k][motors] + (self._efforts(done)[k] + self.damping * rate) / self.stiffness
+        lost = (self.damping + self._viscous) * rate + self._dry * np.tanh(rate / options.creep)
+        out = done.q[k][motors] + (self._efforts(done)[k] + lost) / self.stiffness
         self._push(out, here, move.feet[k, :, 3], shares, options.ankle * error)
         return np.asarray(out)
 
@@ -106,7 +112,7 @@ class Stabiliser:
 
     def _push(self, out: Array, here: Pose, yaws: Array, shares: Array, shift: Array) -> None:
         """Adds efforts of the ankles that shift the ZMP: a moment of weight × shift, divided between the feet."""
-        most = 0.4 * np.ptp(self.performer.guide.humanoid.sole, axis=0).min()
+        most = 0.4 * np.ptp(self.performer.guide.humanoid.bearing, axis=0).min()
         size = float(np.linalg.norm(shift))
         shift = shift * min(1.0, most / max(size, 1e-9))
         # The moment acts about y for a shift along x, and about −x for one along y.

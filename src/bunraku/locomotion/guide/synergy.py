@@ -30,6 +30,8 @@ class RuleOptions:
     stand_on: float = 0.28
     """Largest distance of the centre of mass from the middle of the feet, as a share of the longest step; beyond it, legs stretch
     and the body moves up and down."""
+    stride: float = 0.36
+    """Largest motion of the trunk in one segment, as a share of the longest step."""
     sideways: float = 0.3
     """Largest lean of the trunk sideways, as a share of that forward; hips and knees tolerate it badly."""
     back: float = 0.1
@@ -65,6 +67,8 @@ class SynergyRules:
                 return self.landing(points, command.guided)
             case "trunk":
                 return self._trunk(points, command)
+            case _ if self.humanoid.armless:
+                return replace(self._rest(points, command.guided), notice="it has no arms")
             case _:
                 return self._hand(points, command, 0 if command.guided == "left_hand" else 1)
 
@@ -127,7 +131,7 @@ class SynergyRules:
         limits = self.humanoid.limits
         if command.idle:
             return replace(self._rest(points, "trunk"), hands=self._at_home(), hand_axes=(None, None))
-        along = 0.36 * limits.forward
+        along = self.options.stride * limits.forward
         by = heading(float(points.trunk[2])) @ np.array(command.move) * (along, along, limits.crouch / 3)
         middle = points.feet[:, :2].mean(0)
         com = points.com.p + by
@@ -150,7 +154,7 @@ class SynergyRules:
         height = min(max(float(com[2]) - floor, humanoid.height - limits.crouch), humanoid.height)
         com[2] = floor + height
         points = replace(points, height=height)
-        own = region(humanoid.sole, points.feet, com)
+        own = region(humanoid.bearing, points.feet, com)
         twist = float(trunk[2]) - points.yaw
         away = float(np.linalg.norm(com[:2] - points.feet[:, :2].mean(0)))
         near = away <= self.options.stand_on * limits.forward and abs(twist) <= 0.6 * limits.turn[0]
@@ -244,7 +248,7 @@ class SynergyRules:
 
     def _rest(self, points: Points, guided: str, hand: int = NO_FOOT) -> Subgoals:
         """Come to rest at the capture point, or nearer to the middle of the feet if that is not well inside the support polygon."""
-        own = region(self.humanoid.sole, points.standing, points.com.p)
+        own = region(self.humanoid.bearing, points.standing, points.com.p)
         com = points.com.p.copy()
         com[:2] = com[:2] + points.com.v[:2] * np.sqrt((com[2] - own.floor) / GRAVITY)
         if own.margin(com[:2]) < self.stand_on:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from bunraku.arguments import require_common, require_kind, require_list, require_number
-from bunraku.errors import BunrakuError, FileError
+from bunraku.errors import BunrakuError, BunrakuWarning, FileError
 from bunraku.figure import Figure
 from bunraku.io.yaml.scene_file import load_scene
-from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_command import Command as GuideCommand
 from bunraku.locomotion.guide.guided_move import GuidedMove
 from bunraku.locomotion.guide.humanoid import Humanoid
-from bunraku.locomotion.guide.humanoid_file import humanoid_named, planner_of
+from bunraku.locomotion.guide.humanoid_file import guide_of, humanoid_named
 from bunraku.locomotion.guide.loop_times import LoopTimes
+from bunraku.locomotion.guide.robot_description import described
 from bunraku.locomotion.guide.scenario import PAPER_ROOM
 from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.motion import Motion
@@ -35,6 +36,7 @@ from bunraku.stage.input_log import InputLog, read_log
 from bunraku.teleop.guided_figure import GuidedInPhysics, GuidedLive
 from bunraku.teleop.joystick import Joystick, plugged_in
 from bunraku.teleop.markers import markers
+from bunraku.writing import writing
 
 COMMAND_REFUSED = Outcome(False, "refused", "a command could not be obeyed", advice="ask for less, or from another stance")
 ROBOT_FELL = Outcome(False, "fell", "the robot fell", advice="guide it more slowly, or without physics")
@@ -197,7 +199,7 @@ def _live(
     kind = GuidedInPhysics if physics else GuidedLive
     x = PAPER_ROOM.start if scene is PAPER_ROOM.scene else 0.0
     return kind(
-        Guide(humanoid, scene, planner_of(humanoid)), x=x, joystick=None if joystick is None else Joystick(joystick), beside=beside
+        guide_of(humanoid, scene), x=x, joystick=None if joystick is None else Joystick(joystick), beside=beside
     )  # fmt: skip
 
 
@@ -226,6 +228,19 @@ def guiding_entry(name: str, shows: Callable[[], GuidedLive]) -> Entry:
     """The stage entry of a humanoid called `name`, which the function `shows` makes."""
     about = "Sticks or keys guide a point, Q and E switch which; or drag a foot, a hand, the trunk"
     return Entry(f"Guide {name}", shows, about, front=(0.6, -1.0))
+
+
+def describe(robot: Named, outputs: Iterable[Path], say: Callable[[str], object]) -> None:
+    """Writes a first humanoid file for a `robot` (URDF, SDF or MJCF) into the files `outputs`; without them, `say` prints it."""
+    paths = list(outputs)
+    for path in paths or [Path()]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BunrakuWarning)
+            text = described(robot, path.parent if paths else Path())
+        if paths:
+            with writing(path) as part:
+                part.write_text(text, encoding="utf-8")
+        say(f"wrote {path}" if paths else text.rstrip())
 
 
 def joysticks() -> Iterator[tuple[str, str]]:
