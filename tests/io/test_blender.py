@@ -92,3 +92,27 @@ def test_bvh_has_every_joint_in_its_place(name: str, tmp_path: Path) -> None:
     every = X[:, [motion.figure.frame_index[bone] for bone in skeleton(motion.figure).names]][..., :3, 3]
     nearest = np.min(np.linalg.norm(joints[:, :, None] - every[:, None], axis=-1), axis=1)  # several hinges may share a point
     assert np.max(nearest) < 1e-4
+
+
+# -- and back ------------------------------------------------------------------------------------------------------
+
+
+def test_an_edited_action_comes_back(tmp_path: Path) -> None:
+    """Keys of a shoulder are changed in Blender; joints come back where Blender has them, by every format."""
+    pytest.importorskip("pxr", reason="no USD: pip install 'bunraku[usd]'")
+    figure = library.named("marionette22")
+    steps = np.random.default_rng(21).normal(scale=0.05, size=(20, figure.n_q))
+    motion = Motion.of(figure, np.arange(20) / 24.0, figure.start + np.cumsum(steps, 0))
+    bunraku.save(motion, tmp_path / "a.glb")
+    heads = blender("edit_action", tmp_path / "a.glb", "lshoulder", len(motion))
+    bones = list(heads[0])
+    want = np.array([[sample[bone] for bone in bones] for sample in heads])
+    own = [figure.frame_index[bone] for bone in bones]
+    assert np.abs(want - frames_along(figure, motion.q)[:, own][..., :3, 3]).max() > 0.05  # the hand is elsewhere now
+    for suffix in (".glb", ".usdc", ".bvh"):
+        back = bunraku.load(tmp_path / f"a-edited{suffix}", figure=figure)
+        assert np.allclose(back.t, motion.t, atol=1e-4), suffix
+        found = frames_along(figure, back.q)[:, own][..., :3, 3]
+        worst = float(np.linalg.norm(found - want, axis=-1).max())
+        print(f"{suffix}: {1e6 * worst:.1f} µm")
+        assert worst < 1e-4, suffix

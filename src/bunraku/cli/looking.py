@@ -1,4 +1,4 @@
-"""Commands that show and convert files: figures, show, check, convert."""
+"""Commands that show and convert files: figures, show, check, convert, blender."""
 
 from __future__ import annotations
 
@@ -132,6 +132,28 @@ def convert(
     require(target, io.SAVERS, "a figure, a scene or a motion")
     io.save(thing_named(source, into=target), target)
     say(f"wrote {target}")
+
+
+@verb()
+def blender(
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="The ZIP file to write.")],
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Write the add-on for Blender, which simulates, imitates, follows a stage, and bakes.
+
+    Install the file in Blender: Edit, Preferences, Add-ons, Install from Disk. Then set the Python of bunraku in its preferences.
+    """
+    import sys
+
+    from bunraku.blender import save_addon
+    from bunraku.errors import FileError
+    from bunraku.io.outputs import require
+
+    if target.exists() and not force:
+        raise FileError("exists already", path=str(target), advice="choose another name, or add --force")
+    require(target, (".zip",), "the add-on")
+    save_addon(target)
+    say(f"wrote {target}; the Python of bunraku is {sys.executable}")
 
 
 def _picture(thing: Any, path: Path, size: int) -> None:

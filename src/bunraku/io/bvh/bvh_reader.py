@@ -26,7 +26,6 @@ from bunraku.spatial import so3
 
 __all__ = ["load_bvh", "parse_bvh", "save_bvh"]
 Array = NDArray[np.float64]
-UP_FRAME = "y_up"  # the frame that turns the file's y axis upright
 BVH_UNITS = {"cm": 0.01, "m": 1.0, "mm": 0.001, "CMU": 0.0254 / 0.45}  # in metres; the CMU clips count in inches / 0.45
 
 
@@ -117,7 +116,7 @@ def _configurations(clip: Clip, figure: Figure, values: Array, scale: float) -> 
 
 
 def _figure(clip: Clip, name: str, scale: float, up: str, path: Path) -> Figure:
-    frames = [Frame(UP_FRAME, WORLD, rotation=(math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0))] if up == "y" else []
+    frames = [Frame("y_up", WORLD, rotation=(math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0))] if up == "y" else []
     root = frames[0].name if frames else WORLD
     groups: list[Joint] = []
     shapes: list[Shape] = []
@@ -147,7 +146,7 @@ def _figure(clip: Clip, name: str, scale: float, up: str, path: Path) -> Figure:
 
 def _joint_names(clip: Clip) -> list[str]:
     """The file's names, with a number appended where one is used twice or clashes with a name that this reader makes."""
-    made = {"", WORLD, UP_FRAME}
+    made = {"", WORLD, "y_up"}  # the frame that turns the file's y axis upright
     count: dict[str, int] = {}
     out = []
     for node in clip.nodes:

@@ -81,18 +81,21 @@ def _rig(pxr: Any, prim: Any, query: Any, codes: list[float], upright: Array, me
         X = np.array([np.array(one * base).T for one in local], float).reshape(-1, 4, 4)
         return rigid(upright @ X, metres)
 
-    begin = pxr.Usd.TimeCode(codes[0])
-    rest = placed(begin, True) if query.HasRestPose() else rigid(
-        upright @ np.array([np.array(one).T for one in query.GetJointWorldBindTransforms()], float), metres
-    )  # fmt: skip
+    if query.HasBindPose():  # Blender writes poses as rest
+        bind = np.array([np.array(one).T for one in query.GetJointWorldBindTransforms()], float)
+        rest = rigid(upright @ bind, metres)
+    else:
+        rest = placed(pxr.Usd.TimeCode(codes[0]), True)
     X = np.array([placed(pxr.Usd.TimeCode(code), not query.GetAnimQuery()) for code in codes])
-    root = prim
-    while root and not root.IsA(pxr.UsdSkel.Root):
+    text, root = "", prim
+    while True:
+        note = root.GetAttribute("userProperties:figure")
+        text = text or (str(note.Get()) if note and note.Get() else "")
+        if root.IsA(pxr.UsdSkel.Root) or root.IsPseudoRoot():
+            break
         root = root.GetParent()
-    text = root.GetCustomDataByKey("figure") if root else None
-    name = (root.GetDisplayName() if root and text else "") or prim.GetName()
-    colors = _colors(pxr, root, prim) if root else {}
-    return Rig(str(name), tuple(names), parents, rest, X, colors, text if isinstance(text, str) else "")
+    name = prim.GetDisplayName() or prim.GetName()
+    return Rig(str(name), tuple(names), parents, rest, X, _colors(pxr, root, prim), text)
 
 
 def _colors(pxr: Any, root: Any, rig: Any) -> dict[int, Color]:

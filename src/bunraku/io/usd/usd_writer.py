@@ -1,7 +1,7 @@
 """USD of a motion: a UsdSkel skeleton with its animation for each figure, skinned meshes, and a material for each colour.
 
 z is up and lengths are metres, as here. Names that USD does not allow are changed; the skeleton's `jointNames` and display names
-keep the true ones. The figure itself is kept as text, in the custom data of its root, so that `load` gets all of it back.
+keep the true ones. The figure itself is kept as text, a user property of the skeleton, so that `load` gets all of it back.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ class UsdDocument:
         """Adds the figure of a `track`, and how it moves."""
         pxr, bones = self.pxr, skeleton(track.figure)
         base = pxr.UsdSkel.Root.Define(self.stage, self._path("/bunraku", f"{track.name}_root"))
-        prim = base.GetPrim()
-        prim.SetDisplayName(track.name)
-        prim.SetCustomDataByKey("figure", figure_yaml(track.figure))
         rig = self._skeleton(str(base.GetPath()), track.name, bones)
+        rig.GetPrim().SetDisplayName(track.name)
+        note = rig.GetPrim().CreateAttribute("userProperties:figure", pxr.Sdf.ValueTypeNames.String, True)
+        note.Set(figure_yaml(track.figure))  # Blender keeps what is in userProperties
         self._animate(rig, bones, track)
         for mesh in skinned_meshes(bones):
             self._mesh(str(base.GetPath()), mesh, rig)
