@@ -29,7 +29,7 @@ def stage():  # type: ignore[no-untyped-def]
     return serve([Entry("The arm", at_hand(library.arm2d())), Entry("Recorded", gestures.wave(1.0))])
 
 
-@pytest.mark.parametrize("name", ["arm2d", "marionette22", "gecko"])
+@pytest.mark.parametrize("name", ["arm2d", "marionette22"])
 def test_frames_as_the_add_on_computes_them(name: str) -> None:
     figure = library.named(name)
     told = described(figure, Meshes())

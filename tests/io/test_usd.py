@@ -24,7 +24,7 @@ pxr = pytest.importorskip("pxr", reason="no USD: pip install 'bunraku[usd]'")
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, UsdSkel, Vt  # noqa: E402
 
 
-def wandering(figure: Figure, samples: int = 12, seed: int = 0) -> Motion:
+def wandering(figure: Figure, samples: int = 6, seed: int = 0) -> Motion:
     steps = np.random.default_rng(seed).normal(scale=0.05, size=(samples, figure.n_q))
     return Motion.of(figure, 3.0 + 0.02 * np.arange(samples), figure.start + np.cumsum(steps, 0))
 
@@ -57,7 +57,7 @@ class Opened:
         return np.array(moved)
 
 
-@pytest.mark.parametrize("name", ["pendulum", "marionette22", "mannequin", "gecko", "crane"])
+@pytest.mark.parametrize("name", ["marionette22", "gecko", "crane"])
 def test_every_bone_is_where_the_figure_is(name: str, tmp_path: Path) -> None:
     motion = wandering(library.named(name))
     bunraku.save(motion, tmp_path / "a.usdc")
@@ -111,8 +111,10 @@ def test_costumes_are_kept(tmp_path: Path) -> None:
     assert twins.tracks[0].figure.shapes != twins.tracks[1].figure.shapes
 
 
-@pytest.mark.parametrize("name", ["double_pendulum", "arm3d", "marionette22", "hand", "humanoid"])
-@pytest.mark.parametrize("suffix", [".usda", ".usdc", ".glb"])
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [("double_pendulum", ".usda"), ("arm3d", ".usdc"), ("marionette22", ".usdc"), ("hand", ".glb"), ("humanoid", ".glb")],
+)
 def test_round_trip(name: str, suffix: str, tmp_path: Path) -> None:
     """The figure, the times, the marks and every variable come back; strings come back taut."""
     motion = wandering(library.named(name), seed=5).replace(marks=(Mark(3.02, "swing", "cue"),))

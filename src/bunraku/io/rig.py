@@ -124,13 +124,13 @@ def followed(rig: Rig, figure: Figure, path: str | PathLike[str], options: RigOp
     """
     own, found = skeleton(figure), _matched(figure, rig)
     if not found:
-        advice = "load it without figure=, and transfer the motion by bunraku.kinematics.retarget"
+        advice = "load it without figure=, and transfer the motion by bunraku.kinematics.retarget.retarget"
         raise FileError(f"{rig.name} has no bone of {figure.name}", path=str(path), advice=advice)
     rest, apart = _rest(figure, rig, found)
     if apart > options.misfit:
         what = f"it is not the skeleton of {figure.name}: at rest, a joint is {1e3 * apart:.0f} mm from its place"
         raise FileError(
-            what, path=str(path), advice="load it without figure=, and transfer the motion by bunraku.kinematics.retarget"
+            what, path=str(path), advice="load it without figure=, and transfer the motion by bunraku.kinematics.retarget.retarget"
         )
     theirs = list(found.values())
     wanted = dict(zip(found, np.moveaxis(rig.X[:, theirs] @ se3.inverse(rig.rest[theirs]) @ rest, 1, 0), strict=True))
