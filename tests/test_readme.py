@@ -61,6 +61,8 @@ def run_yaml(block: Block) -> None:
     kind, name = block.text.partition("\n")[0].partition("#")[0].split(": ")
     file = Path(f"{name.strip()}_{kind}.yaml")
     file.write_text(block.text, encoding="utf-8")
+    if not (plain := Path(f"{name.strip()}.yaml")).exists():
+        plain.write_text(block.text, encoding="utf-8")
     order = bunraku.load(file)
     if kind == "perform":
         score(order.script)

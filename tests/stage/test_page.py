@@ -24,25 +24,101 @@ navigator.getGamepads = () => [window.fake];
 """
 
 
-@pytest.fixture
-def page(browser: Browser, serving: Serving) -> Iterator[Browser]:
-    """The page, just opened; afterwards nothing may have complained."""
+def opened(browser: Browser, serving: Serving) -> Browser:
     browser.size(1280, 720)
     browser.scheme("light")
     browser.leave()
     browser.forget(serving.origin)
     browser.go(serving.address)
-    yield browser
+    return browser
+
+
+def content(browser: Browser, serving: Serving) -> None:
+    """Nothing has complained, and nothing was fetched from elsewhere."""
     assert browser.console() == []
     own = (serving.origin, f"ws://127.0.0.1:{serving.port}/", "blob:", "data:")
     assert [u for u in browser.requests() if not u.startswith(own)] == []
 
 
-def test_it_loads_and_plays_at_once(page: Browser) -> None:
+@pytest.fixture
+def page(browser: Browser, serving: Serving) -> Iterator[Browser]:
+    """The page, just opened; afterwards nothing may have complained."""
+    yield opened(browser, serving)
+    content(browser, serving)
+
+
+@pytest.fixture(scope="module")
+def same_page(browser: Browser, serving: Serving) -> Browser:
+    """The page, opened once for the first tests, which only look at its recorded entry: each pauses it first."""
+    return opened(browser, serving)
+
+
+@pytest.fixture
+def still_page(same_page: Browser, serving: Serving) -> Iterator[Browser]:
+    same_page.wait("bunraku.ready && bunraku.entry == 'e0'")
+    same_page.js("(() => { if (bunraku.playing) bunraku.act('play') })()")
+    yield same_page
+    content(same_page, serving)
+
+
+def test_it_loads_and_plays_at_once(same_page: Browser) -> None:
+    page = same_page
     assert page.js("location.search") == ""  # the token is gone
     first = page.wait("bunraku.playing && bunraku.time > 0.05 && bunraku.time")
     page.wait(f"bunraku.time > {first}")
     assert page.js("document.fonts.check('14px Inter')")
+
+
+def test_the_time_line_takes_arrows_while_it_has_the_focus(still_page: Browser) -> None:
+    """A hundredth of the motion each, as sliders do; elsewhere arrows drive."""
+    still_page.key("Home")
+    still_page.js("document.querySelector('#bar').focus()")
+    for key in ("ArrowRight", "ArrowRight", "PageUp", "ArrowLeft"):
+        still_page.key(key)
+    assert still_page.js("bunraku.time") == pytest.approx(0.11 * 2.0)
+    assert float(still_page.js("document.querySelector('#bar').getAttribute('aria-valuemin')")) == 0.0
+    still_page.key("PageDown")
+    still_page.key("PageDown")
+    assert still_page.js("bunraku.time") == 0.0
+
+
+def test_the_page_puts_frames_where_the_library_does(still_page: Browser) -> None:
+    piece = recorded()
+    f = piece.motion.figure
+    row = 37
+    still_page.js(f"bunraku.seek({float(piece.motion.t[row])})")
+    shown = np.array(still_page.js("bunraku.frames(0)")).reshape(-1, 4, 4).transpose(0, 2, 1)
+    np.testing.assert_allclose(shown, frames_along(f, piece.motion.q[row : row + 1])[0], atol=2e-6)
+
+
+def test_a_slack_string_has_its_length(still_page: Browser) -> None:
+    for a, b, length in (
+        ((0, 0, 1), (1, 0, 2), 2.0), ((0, 0, 1), (0.5, 0.5, 1), 0.9), ((0, 0, 0), (0.001, 0, 1), 1.5),
+        ((0, 0, 2), (2, 0, 2), 2.001), ((0, 0, 0), (0.3, 0, 3), 30.0), ((0, 0, 0), (1, 1, 1), 1.0),
+    ):  # fmt: skip
+        points = np.array(still_page.js(f"bunraku.hang({list(a)}, {list(b)}, {length}, 2000)")).reshape(-1, 3)
+        np.testing.assert_allclose(points[0], a, atol=1e-9)
+        np.testing.assert_allclose(points[-1], b, atol=1e-9)
+        found = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
+        assert found == pytest.approx(max(length, float(np.linalg.norm(np.subtract(a, b)))), rel=2e-3)
+
+
+def test_the_ghost_of_the_reference_stands_beside_the_motion(still_page: Browser) -> None:
+    still_page.js("bunraku.seek(0.7)")
+    assert np.abs(np.subtract(still_page.js("bunraku.frames(0)"), still_page.js("bunraku.frames(1)"))).max() > 0.05  # elsewhere
+    x, y, w, h = (int(v) for v in still_page.box("canvas"))
+
+    def look() -> np.ndarray:
+        with Image.open(still_page.still(PICTURES / "ghost.png")) as picture:
+            return np.asarray(picture.convert("RGB"), float)[y : y + h, x : x + w]
+
+    first = look()
+    still_page.key("g")
+    without = look()
+    still_page.key("g")
+    again = look()
+    assert np.mean(np.abs(first - without).max(2) > 12) > 0.002  # a part of the picture was the ghost
+    assert np.mean(np.abs(first - again).max(2) > 12) < 0.0005
 
 
 def test_pause_step_scrub_speed_and_loop(page: Browser) -> None:
@@ -77,20 +153,6 @@ def test_pause_step_scrub_speed_and_loop(page: Browser) -> None:
     assert page.js("bunraku.time") == pytest.approx(2.0)
 
 
-def test_the_time_line_takes_arrows_while_it_has_the_focus(page: Browser) -> None:
-    """A hundredth of the motion each, as sliders do; elsewhere arrows drive."""
-    page.click("#play")
-    page.key("Home")
-    page.js("document.querySelector('#bar').focus()")
-    for key in ("ArrowRight", "ArrowRight", "PageUp", "ArrowLeft"):
-        page.key(key)
-    assert page.js("bunraku.time") == pytest.approx(0.11 * 2.0)
-    assert float(page.js("document.querySelector('#bar').getAttribute('aria-valuemin')")) == 0.0
-    page.key("PageDown")
-    page.key("PageDown")
-    assert page.js("bunraku.time") == 0.0
-
-
 def test_a_narrow_stage_shows_all_of_its_tools(page: Browser) -> None:
     """A phone on its side, with list and plots open: nothing is cut off."""
     page.size(844, 390)
@@ -99,28 +161,6 @@ def test_a_narrow_stage_shows_all_of_its_tools(page: Browser) -> None:
     right = page.js("Math.max(...[...document.querySelectorAll('.tools .tool')].map((e) => e.getBoundingClientRect().right))")
     x, _, width, _ = page.box(".stage")
     assert right <= x + width
-
-
-def test_the_page_puts_frames_where_the_library_does(page: Browser) -> None:
-    piece = recorded()
-    f = piece.motion.figure
-    row = 37
-    page.js("bunraku.act('play')")
-    page.js(f"bunraku.seek({float(piece.motion.t[row])})")
-    shown = np.array(page.js("bunraku.frames(0)")).reshape(-1, 4, 4).transpose(0, 2, 1)
-    np.testing.assert_allclose(shown, frames_along(f, piece.motion.q[row : row + 1])[0], atol=2e-6)
-
-
-def test_a_slack_string_has_its_length(page: Browser) -> None:
-    for a, b, length in (
-        ((0, 0, 1), (1, 0, 2), 2.0), ((0, 0, 1), (0.5, 0.5, 1), 0.9), ((0, 0, 0), (0.001, 0, 1), 1.5),
-        ((0, 0, 2), (2, 0, 2), 2.001), ((0, 0, 0), (0.3, 0, 3), 30.0), ((0, 0, 0), (1, 1, 1), 1.0),
-    ):  # fmt: skip
-        points = np.array(page.js(f"bunraku.hang({list(a)}, {list(b)}, {length}, 2000)")).reshape(-1, 3)
-        np.testing.assert_allclose(points[0], a, atol=1e-9)
-        np.testing.assert_allclose(points[-1], b, atol=1e-9)
-        found = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
-        assert found == pytest.approx(max(length, float(np.linalg.norm(np.subtract(a, b)))), rel=2e-3)
 
 
 def test_views_layers_themes_plots_and_help(page: Browser) -> None:
@@ -139,25 +179,6 @@ def test_views_layers_themes_plots_and_help(page: Browser) -> None:
     x, y, w, h = page.box(".chart .box")
     page.drag((x + 44 + (w - 54) / 2, y + h / 2), (0, 0), steps=1)
     page.wait("Math.abs(bunraku.time - 1) < 0.02")
-
-
-def test_the_ghost_of_the_reference_stands_beside_the_motion(page: Browser) -> None:
-    page.js("bunraku.act('play')")
-    page.js("bunraku.seek(0.7)")
-    assert np.abs(np.subtract(page.js("bunraku.frames(0)"), page.js("bunraku.frames(1)"))).max() > 0.05  # elsewhere
-    x, y, w, h = (int(v) for v in page.box("canvas"))
-
-    def look() -> np.ndarray:
-        with Image.open(page.still(PICTURES / "ghost.png")) as picture:
-            return np.asarray(picture.convert("RGB"), float)[y : y + h, x : x + w]
-
-    first = look()
-    page.key("g")
-    without = look()
-    page.key("g")
-    again = look()
-    assert np.mean(np.abs(first - without).max(2) > 12) > 0.002  # a part of the picture was the ghost
-    assert np.mean(np.abs(first - again).max(2) > 12) < 0.0005
 
 
 def reset(page: Browser, serving: Serving) -> None:
@@ -319,8 +340,11 @@ def test_quick_keys_and_quick_switches(page: Browser) -> None:
     page.wait("document.querySelector('#live-speed').value == '4'")
     page.js("document.querySelector('#reset').focus({focusVisible: true})")
     page.key(" ")  # presses the button that has the focus: nothing pauses
-    for k in range(100):
-        page.js(f"document.querySelector(\"[data-id='e{1 + k % 2}']\").click()")
+    page.driver.execute_async_script("""
+      const done = arguments[0]
+      let k = 0
+      const go = () => { document.querySelector(`[data-id='e${1 + (k % 2)}']`).click(); ++k < 100 ? setTimeout(go, 8) : done() }
+      go()""")
     page.wait("bunraku.ready && bunraku.entry == 'e2' && bunraku.driving && bunraku.samples > 3")
     page.click("[data-id='e1']")
     page.wait("bunraku.entry == 'e1' && bunraku.driving && bunraku.samples > 3")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from bunraku import io
 from bunraku.figure import library
-from bunraku.stage import Entry, Recorded, Serving, serve
+from bunraku.stage import Entry, Recorded, serve
 from bunraku.teleop import Simulated
 from bunraku.teleop.dropped_files import entries_of
 from bunraku.teleop.viewing_places import standing
@@ -17,45 +20,59 @@ from tests.stage.browser import Browser
 from tests.stage.test_page import PICTURES
 
 
-def opened(browser: Browser, serving: Serving) -> None:
-    """The page; whatever the one before said, whose stage has closed under it, is forgotten."""
-    browser.size(1280, 720)
-    browser.leave()
-    browser.go(serving.address)
-
-
-def test_a_dragged_spindle_pulls_the_arm(browser: Browser) -> None:
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Browser]:
+    """One page and one stage for all tests that pull: each begins with a reset."""
     live = Simulated(library.named("marionette25"))
     live.step()
-    with serve([Entry("Pull", lambda: live, "", "", (0.0, 1.0))]) as serving:
-        opened(browser, serving)
-        browser.wait("bunraku.driving && bunraku.samples > 10")
-        tension, hand = browser.js("bunraku.string('right_arm').tension"), browser.js("bunraku.place('rhand')")
-        x, y = browser.js("bunraku.screen('right_arm', 'spindle')")
-        browser.drag((x, y), (260, 0), release=False)
-        browser.wait(f"Math.abs(bunraku.string('right_arm').tension - {tension}) > 0.05")
-        browser.wait(f"Math.hypot(bunraku.place('rhand')[0] - {hand[0]}, bunraku.place('rhand')[2] - {hand[2]}) > 0.02")
-        browser.picture(PICTURES / "pull.png")
-        browser.mouse("mouseReleased", x + 260, y)
-        then = browser.js("bunraku.time")
-        browser.wait(f"bunraku.time > {then} + 0.5")  # it goes on
-        assert browser.console() == []
+    with serve([Entry("Pull", live, front=(0.0, 1.0))], opener=entries_of) as serving:
+        browser.size(1280, 720)
+        browser.leave()
+        browser.go(serving.address)
+        yield browser
+        browser.leave()
 
 
-def test_a_dragged_limb_follows_on_a_rubber_band(browser: Browser) -> None:
-    live = Simulated(library.named("marionette25"))
-    live.step()
-    with serve([Entry("Pull", live, front=(0.0, 1.0))]) as serving:
-        opened(browser, serving)
-        browser.wait("bunraku.driving && bunraku.samples > 10")
-        foot = browser.js("bunraku.place('rfoot')")
-        x, y = browser.js("bunraku.screenOf('rfoot')")  # no string is hooked near it
-        browser.drag((x, y), (-110, -90), release=False)
-        browser.wait(f"Math.hypot(...bunraku.place('rfoot').map((v, k) => v - {foot}[k])) > 0.06")
-        browser.picture(PICTURES / "limb.png")
-        browser.mouse("mouseReleased", x - 110, y - 90)
-        browser.wait(f"Math.hypot(...bunraku.place('rfoot').map((v, k) => v - {foot}[k])) < 0.05")  # it swings back
-        assert browser.console() == []
+def begin(page: Browser) -> None:
+    page.wait("bunraku.driving && bunraku.samples > 10")
+    page.key("Backspace")
+    page.wait("bunraku.time < 0.5")
+
+
+def test_a_dragged_spindle_pulls_the_arm(page: Browser) -> None:
+    begin(page)
+    tension, hand = page.js("bunraku.string('right_arm').tension"), page.js("bunraku.place('rhand')")
+    x, y = page.js("bunraku.screen('right_arm', 'spindle')")
+    page.drag((x, y), (260, 0), release=False)
+    page.wait(f"Math.abs(bunraku.string('right_arm').tension - {tension}) > 0.05")
+    page.wait(f"Math.hypot(bunraku.place('rhand')[0] - {hand[0]}, bunraku.place('rhand')[2] - {hand[2]}) > 0.02")
+    page.picture(PICTURES / "pull.png")
+    page.mouse("mouseReleased", x + 260, y)
+    then = page.js("bunraku.time")
+    page.wait(f"bunraku.time > {then} + 0.5")  # it goes on
+    assert page.console() == []
+
+
+def test_a_spindle_that_is_dragged_up_winds_its_string(page: Browser) -> None:
+    begin(page)
+    length = page.js("bunraku.string('left_arm').length")
+    x, y = page.js("bunraku.screen('left_arm', 'spindle')")
+    page.drag((x, y), (0, -50), release=False)
+    page.wait(f"bunraku.string('left_arm').length < {length} - 0.02")
+    page.mouse("mouseReleased", x, y - 50)
+    assert page.console() == []
+
+
+def test_a_dragged_limb_follows_on_a_rubber_band(page: Browser) -> None:
+    begin(page)
+    foot = page.js("bunraku.place('rfoot')")
+    x, y = page.js("bunraku.screenOf('rfoot')")  # no string is hooked near it
+    page.drag((x, y), (-110, -90), release=False)
+    page.wait(f"Math.hypot(...bunraku.place('rfoot').map((v, k) => v - {foot}[k])) > 0.06")
+    page.picture(PICTURES / "limb.png")
+    page.mouse("mouseReleased", x - 110, y - 90)
+    page.wait(f"Math.hypot(...bunraku.place('rfoot').map((v, k) => v - {foot}[k])) < 0.05")  # it swings back
+    assert page.console() == []
 
 
 DROP = """(files => {
@@ -66,28 +83,24 @@ DROP = """(files => {
 })"""
 
 
-def test_a_dropped_figure_opens_and_a_bad_one_shows_the_loaders_message(browser: Browser, tmp_path: Path) -> None:
+def test_a_dropped_figure_opens_and_a_bad_one_shows_the_loaders_message(page: Browser, tmp_path: Path) -> None:
     io.save(library.named("arm3d"), tmp_path / "arm.yaml")
     text = (tmp_path / "arm.yaml").read_text()
     at = text.index("hook:")
     bad = text[:at] + "hoook:" + text[at + 5 :]
-    live = Simulated(library.named("arm3d"))
-    live.step()
     entries_of(tmp_path / "arm.yaml")[0].open()  # what compiles does so before the page waits for it
-    with serve([Entry("Arm", live)], opener=entries_of) as serving:
-        opened(browser, serving)
-        browser.js(f"{DROP}({json.dumps([['arm.yaml', bad]])})")
-        line = text[:at].count("\n") + 1
-        browser.wait(f"document.querySelector('.notice.error')?.textContent.includes('arm.yaml:{line}:')")
-        shown = browser.text(".notice.error")
-        assert "did you mean hook?" in shown
-        assert "^" in shown  # the caret
-        assert str(tmp_path) not in shown
-        browser.picture(PICTURES / "dropped-bad-file.png")
-        browser.click(".notice.error button")
-        browser.js(f"{DROP}({json.dumps([['arm.yaml', text]])})")
-        browser.wait("document.querySelector('.now strong').textContent.startsWith('arm')")
-        assert [line for line in browser.console() if "422" not in line] == []
+    page.js(f"{DROP}({json.dumps([['arm.yaml', bad]])})")
+    line = text[:at].count("\n") + 1
+    page.wait(f"document.querySelector('.notice.error')?.textContent.includes('arm.yaml:{line}:')")
+    shown = page.text(".notice.error")
+    assert "did you mean hook?" in shown
+    assert "^" in shown  # the caret
+    assert str(tmp_path) not in shown
+    page.picture(PICTURES / "dropped-bad-file.png")
+    page.click(".notice.error button")
+    page.js(f"{DROP}({json.dumps([['arm.yaml', text]])})")
+    page.wait("bunraku.driving && document.querySelector('.now strong').textContent == 'arm'")  # live, to be pulled
+    assert [line for line in page.console() if "422" not in line] == []
 
 
 def test_a_file_is_taken_while_the_first_entry_is_still_being_made(browser: Browser, tmp_path: Path) -> None:
