@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -116,3 +117,16 @@ def test_the_add_on_in_blender(tmp_path: Path) -> None:
             assert np.linalg.norm(X[moment, figure.frame_index[bone], :3, 3] - head) < 1e-4, bone
     assert seen["stopped"]
     assert seen["removed"] == [False, False, False]
+
+
+def test_the_command_writes_the_add_on(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from bunraku import cli
+
+    done = CliRunner().invoke(cli.app, ["blender", str(tmp_path / "a.zip")])
+    assert done.exit_code == 0, done.output
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        assert set(archive.namelist()) == {
+            f"bunraku_link/{name}" for name in ("__init__.py", "blender_manifest.toml", "panel.py", "stage_link.py")
+        }
