@@ -30,7 +30,7 @@ class BunrakuPreferences(bpy.types.AddonPreferences):
 class BunrakuSettings(bpy.types.PropertyGroup):
     figure: bpy.props.StringProperty(name="Figure", default="marionette22", description="A figure of the library, or a figure file")
     duration: bpy.props.FloatProperty(name="Duration", default=3.0, min=0.01, description="Seconds, where nothing is animated")
-    strings: bpy.props.BoolProperty(name="Find strings", description="Search strings that make the puppet do it; takes minutes")
+    strings: bpy.props.BoolProperty(name="Find strings", description="Search strings that make the puppet do it; may take minutes")
     address: bpy.props.StringProperty(name="Stage", description="The whole address that the stage printed, token included")
     entry: bpy.props.StringProperty(name="Entry", description="The title of a live entry of the stage")
 
