@@ -23,6 +23,14 @@ def test_the_papers_joystick() -> None:
     assert command.lift == (0.0, 1.0)
 
 
+def test_a_throttle_that_was_not_moved_lifts_no_foot() -> None:
+    """It is reported as 0, its middle, wherever it stands; once it moves, 0 is its middle."""
+    pilot = Pilot(PAPER_JOYSTICK)
+    assert pilot.command(Reading((0.0,) * 5)).lift == (0.0, 0.0)
+    assert pilot.command(Reading((0.0, 0.0, 0.0, -0.5, 0.0))).lift == (0.75, 0.0)
+    assert pilot.command(Reading((0.0,) * 5)).lift == (0.5, 0.0)
+
+
 def test_a_push_of_the_switch_goes_on_once() -> None:
     pilot = Pilot(PAPER_JOYSTICK)
     down, up = Reading(buttons=(True, False)), Reading(buttons=(False, False))

@@ -101,6 +101,8 @@ class Pilot:
     up_lifts: bool = False
     """Whether `up` lifts the guided foot, for devices without throttles."""
     _pushed: int = 0
+    _moved: set[int] = field(default_factory=set)
+    """Axes that have reported something else than 0. Systems report 0, the middle, for a throttle that was not moved yet."""
 
     def __post_init__(self) -> None:
         for meaning in self.mapping:
@@ -109,7 +111,8 @@ class Pilot:
 
     def command(self, reading: Reading) -> Command:
         """The command in a `reading`; if a value is not finite, a command that makes the guide stand still and report it."""
-        values = {meaning: sum(source.value(reading) for source in self.mapping.get(meaning, ())) for meaning in MEANINGS}
+        self._moved |= {number for number, value in enumerate(reading.axes) if value}
+        values = {meaning: sum(self._value(source, reading) for source in self.mapping.get(meaning, ())) for meaning in MEANINGS}
         if not all(math.isfinite(value) for value in values.values()):
             return Command(self.guided, (math.nan, 0.0, 0.0))  # the guide stands still and reports it
         self._switch(values["switch"])
@@ -120,6 +123,11 @@ class Pilot:
             left, right, up = (max(up, left), right, 0.0) if self.guided == "left_foot" else (left, max(up, right), 0.0)
         turn = bounded["roll"], bounded["pitch"], bounded["yaw"]
         return Command(self.guided, (bounded["forward"], bounded["left"], up), turn, (left, right))
+
+    def _value(self, source: Source, reading: Reading) -> float:
+        """The value of a source; a throttle that was never moved counts as at rest."""
+        asleep = isinstance(source, Axis) and source.throttle and source.number not in self._moved
+        return 0.0 if asleep else source.value(reading)
 
     def _switch(self, value: float) -> None:
         pushed = int(math.copysign(1, value)) if abs(value) > 0.5 else 0

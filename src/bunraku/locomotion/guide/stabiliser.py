@@ -30,6 +30,8 @@ class StabiliserOptions:
     """Gain k from capture point to ZMP [m/m]; at 1 or below the robot falls."""
     lag: float = 0.015
     """Time constant of the low-pass filter of measured velocities [s]."""
+    edge: float = 0.1
+    """Distance that a shifted ZMP keeps from the edge of the support polygon, as a share of the smaller size of a sole."""
     creep: float = 0.05
     """Speed above which the dry friction of a joint is compensated in full [rad/s]."""
     every: int = 4
@@ -90,7 +92,7 @@ class Stabiliser:
         rate = (done.q[after] - done.q[max(k - 1, 0)])[motors] / (dt * max(after - max(k - 1, 0), 1))
         lost = (self.damping + self._viscous) * rate + self._dry * np.tanh(rate / options.creep)
         out = done.q[k][motors] + (self._efforts(done)[k] + lost) / self.stiffness
-        self._push(out, here, move.feet[k, :, 3], shares, options.ankle * error)
+        self._push(out, here, move.feet[k, :, 3], shares, self._inside(done, k, options.ankle * error))
         return np.asarray(out)
 
     def _efforts(self, done: GuidedMove) -> Array:
@@ -110,11 +112,20 @@ class Stabiliser:
         capture = here.com + self._speed / omega - stands
         return np.asarray((capture - (row[:3] + row[3:6] / omega - planned))[:2])
 
+    def _inside(self, done: GuidedMove, k: int, shift: Array) -> Array:
+        """The shift of the ZMP (2,) [m], reduced where the ZMP would come too near to an edge of the support polygon."""
+        segment, planned = done.move.segment, done.zmp[k]
+        own = segment.phases[int(segment.phase_of(np.array([k]))[0])].region
+        near = self.options.edge * float(np.ptp(self.performer.guide.humanoid.bearing, axis=0).min())
+        at = planned + shift
+        for _ in range(2):  # a corner takes two
+            for x, y, offset in own.edges:
+                short = min(offset + near, x * planned[0] + y * planned[1]) - (x * at[0] + y * at[1])
+                at = at + max(short, 0.0) * np.array([x, y])
+        return np.asarray(at - planned)
+
     def _push(self, out: Array, here: Pose, yaws: Array, shares: Array, shift: Array) -> None:
         """Adds efforts of the ankles that shift the ZMP: a moment of weight × shift, divided between the feet."""
-        most = 0.4 * np.ptp(self.performer.guide.humanoid.bearing, axis=0).min()
-        size = float(np.linalg.norm(shift))
-        shift = shift * min(1.0, most / max(size, 1e-9))
         # The moment acts about y for a shift along x, and about −x for one along y.
         moment = self._weight * np.array([-shift[1], shift[0], 0.0])
         for foot in (0, 1):

@@ -1,0 +1,58 @@
+"""What the plan does not know: pushes and plates on the floor. `disturbances.py` has the whole list, and prints the falls."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from bunraku.locomotion.guide.guide_command import Command
+from bunraku.locomotion.guide.humanoid import small_humanoid
+from bunraku.locomotion.guide.humanoid_file import guide_of
+from bunraku.locomotion.guide.performer import Performer
+from bunraku.locomotion.guide.session import Session
+from bunraku.locomotion.guide.stabiliser import Stabiliser
+from bunraku.scene import Scene
+from tests.teleop.disturbances import Disturbance, falls, stood
+
+pytest.importorskip("mujoco")
+
+
+@pytest.fixture(scope="module")
+def performer() -> Performer:
+    return Performer(guide_of(small_humanoid(), Scene("floor")))
+
+
+@pytest.mark.parametrize("direction", [0.0, 0.75 * math.pi])
+def test_pushed_by_a_quarter_of_its_weight_it_stands(performer: Performer, direction: float) -> None:
+    assert stood(performer, Disturbance(push=0.25), 3, direction=direction, walks=False)
+
+
+def test_a_push_of_twice_its_weight_is_a_fall(performer: Performer) -> None:
+    assert not stood(performer, Disturbance(push=2.0), 3, direction=0.0, walks=False)
+
+
+def test_it_walks_over_plates_that_it_does_not_know(performer: Performer) -> None:
+    assert stood(performer, Disturbance(bump=0.003), 3, direction=0.0, walks=True)
+
+
+def test_feedback_keeps_the_zmp_inside(performer: Performer) -> None:
+    """However far away the capture point is: the shifted ZMP stays in the support polygon, and small shifts are not reduced."""
+    session = Session(performer)
+    session.command = Command("trunk", (1.0, 0.0, 0.0))
+    session.tick()
+    done, _ = session.now
+    stabiliser = Stabiliser(performer, np.ones(20), np.ones(20))
+    for k in range(0, done.move.n, 7):
+        for angle in np.linspace(0.0, 6.0, 9):
+            way = np.array([math.cos(angle), math.sin(angle)])
+            at = done.zmp[k] + stabiliser._inside(done, k, 0.5 * way)
+            assert done.stands_at(k, at) or done.move.segment.margin_of(np.tile(at, (k + 1, 1)))[k] > -1e-9
+    assert np.allclose(stabiliser._inside(done, 0, np.array([0.001, 0.0])), [0.001, 0.0])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_at_most_two_falls_of_a_hundred_pushes_while_standing(performer: Performer) -> None:
+    assert sum(falls(performer, Disturbance(push=0.25), trials=100, seed=21)[:1]) <= 2
