@@ -5,7 +5,8 @@ pulleys nor friction nor springs; so these are units. A kernel calls a unit thro
 Python (`_first_call`), which compiles or loads the unit, and leads to its machine code from then on. The arguments lie in memory,
 and a call hands over their address.
 
-If a user interrupts a first call, the kernel goes on with zeros, and KeyboardInterrupt is raised as soon as it returns.
+If a user interrupts a first call, the kernel goes on with zeros, compiles nothing more, and KeyboardInterrupt is raised as soon as
+it returns.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import importlib
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -57,6 +59,7 @@ class Slot:
 _lock = threading.Lock()
 _slots: dict[str, tuple[ctypes.c_void_p, Any]] = {}
 _known: dict[str, Slot] = {}
+_given_up = threading.Event()  # an interrupt of the main thread is on its way
 
 
 def slot(module: str, name: str, signature: tuple[Any, ...]) -> Slot:
@@ -85,7 +88,10 @@ def machine_code(made: Slot) -> int:
 
 
 def _first_call(made: Slot, arguments: int, result: int) -> None:
-    """Compiles or loads a unit, lets its slot lead to the machine code, and calls that."""
+    """Compiles or loads a unit, lets its slot lead to the machine code, and calls that; does nothing in a kernel that is given up:
+    numba does not always recover from being interrupted, so it is not begun where an interrupt is on its way."""
+    if _given_up.is_set() and threading.current_thread() is threading.main_thread():
+        return
     address = machine_code(made)
     _slots[made.symbol][0].value = address
     made.function(address)(arguments, result)
@@ -102,16 +108,19 @@ def _hear_failed_calls() -> None:
             return
         if not isinstance(ignored.exc_value, KeyboardInterrupt):
             others(ignored)
-        threading.Timer(0.01, _interrupt_main).start()
+        _given_up.set()
+        _thread.start_new_thread(_interrupt_main, ())  # a Timer waits until it has begun, and might be interrupted there
 
     sys.unraisablehook = hook
 
 
 def _interrupt_main() -> None:
+    time.sleep(0.05)
     if hasattr(signal, "pthread_kill"):  # wakes it, too, where it waits
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:
         _thread.interrupt_main()
+    _given_up.clear()  # from now on, whatever the main thread begins in Python raises KeyboardInterrupt at once
 
 
 def caller(module: str, name: str, result_type: Callable[[Any], Any]) -> Any:
