@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import json
 import pickle
 import re
 import struct
@@ -64,6 +65,9 @@ def secrets(folder: Path) -> None:
     arm = library.arm2d()
     io.save(Motion.of(arm, [0.0, 1.0], np.repeat(arm.start[None], 2, 0)), folder / "motion.npz")
     io.save(Motion.of(arm, [0.0, 1.0], np.repeat(arm.start[None], 2, 0)), folder / "motion.csv")
+    secret = arm.replace(name="SECRET")
+    for suffix in (".usda", ".glb"):
+        io.save(Motion.of(secret, [0.0, 1.0], np.repeat(arm.start[None], 2, 0)), folder / f"motion{suffix}")
 
 
 def escapes(out: str) -> dict[str, str]:
@@ -114,6 +118,9 @@ def escapes(out: str) -> dict[str, str]:
         "hfield.xml": body.format(asset.format(f'<hfield name="h" size="1 1 1 1" file="{out}/secret.png"/>'), "size='1'"),
         "skin.xml": body.format(asset.format(f'<skin name="s" file="{out}/secret.txt"/>'), "size='1'"),
         "attach.xml": body.format(asset.format(f'<model name="m" file="{out}/figure.xml"/>'), "size='1'"),
+        "sublayer.usda": f"#usda 1.0\n(\n    subLayers = [@{out}/motion.usda@]\n)\n",
+        "reference.usda": f'#usda 1.0\ndef Xform "a" (references = @{out}/motion.usda@)\n{{\n}}\n',
+        "buffer.gltf": json.dumps({"asset": {"version": "2.0"}, "buffers": [{"uri": f"{out}/motion.glb", "byteLength": 4}]}),
         "mtllib.obj": f"mtllib {out}/secret.txt\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n",
         "mtl_mesh.yaml": "figure: f\nframes:\n  - fixed: a\n    shapes: [{mesh: mtllib.obj, name: s}]\n",
     }
@@ -138,6 +145,7 @@ def test_nothing_outside_is_opened(way: str, confined: Confined, tmp_path: Path,
     assert set(told) == set(files)
     assert not [name for name, text in told.items() if "SECRET" in text]
     right = r"outside|mesh\.stl: the mesh was not dropped|link\.yaml: cannot be read|^\[.Entry|mtllib\.obj: files ending in"
+    right += r"|usda: there is no skeleton"  # what it wanted to take in is not there
     assert not [(name, text) for name, text in told.items() if not re.search(right, text)]  # none is refused for another reason
     read = {name for name, text in told.items() if not text.startswith("refused")}
     assert read == {"mtl_mesh.yaml", "texture.xml", "skin.xml"}  # which do without
