@@ -37,7 +37,7 @@ def read_trc(path: Path, limits: MarkerLimits = MarkerLimits()) -> MarkerCloud:
     if len(names) < count:
         raise refuse(3, f"{len(names)} names for {count} markers", "write the name of each marker above its X")
     rows = [(k, line) for k, line in enumerate(lines[5:], 5) if line.strip()]
-    if len(rows) < samples:
+    if not 1 <= samples <= len(rows):
         raise refuse(
             len(lines) - 1, f"{samples} samples are announced, but {len(rows)} follow", "was the file cut off? export it again"
         )

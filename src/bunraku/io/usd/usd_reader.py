@@ -35,7 +35,11 @@ def load_usd(path: str | PathLike[str], *, figure: Figure | None = None) -> Moti
         stage = pxr.Usd.Stage.Open(str(file))
         return _motion(pxr, stage, path, figure)
     except (pxr.Tf.ErrorException, RuntimeError, MemoryError) as error:
-        what = str(error).strip().splitlines()[-1][:160] if str(error).strip() else "it cannot be opened"
+        try:
+            text = str(error).strip()
+        except UnicodeDecodeError:  # USD quotes the file
+            text = ""
+        what = text.splitlines()[-1][:160] if text else "it cannot be opened"
         raise FileError(f"not a USD file: {what}", path=str(path), advice="is it whole? `usdchecker` checks it") from None
 
 
