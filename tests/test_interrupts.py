@@ -49,9 +49,17 @@ def test_often() -> None:
 
 
 IN_A_DESTRUCTOR = """
-import os, signal, time
+import _thread, os, signal, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from bunraku.cli import command
+
+start = _thread.start_new_thread
+def stalled(*args):
+    start(*args)
+    if {stalled}:
+        _thread.start_new_thread = start
+        time.sleep(0.2)
+_thread.start_new_thread = stalled
 
 class Thing:
     def __del__(self):
@@ -67,9 +75,11 @@ command.main()
 """
 
 
-def test_in_a_destructor() -> None:
-    """Python drops exceptions there; the interrupt must not be lost."""
-    done = subprocess.run([sys.executable, "-c", IN_A_DESTRUCTOR], capture_output=True, text=True, timeout=PATIENCE, check=False)
+@pytest.mark.parametrize("stalled", [False, True])
+def test_in_a_destructor(stalled: bool) -> None:
+    """Python drops exceptions there; the interrupt must not be lost, even if the machine stalls while it is sent again."""
+    program = IN_A_DESTRUCTOR.format(stalled=stalled)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 

@@ -158,6 +158,17 @@ class Browser:
         x, y, w, h = self.js(f"(r => [r.x, r.y, r.width, r.height])(document.querySelector({selector!r}).getBoundingClientRect())")
         return x, y, w, h
 
+    def spot(self, expression: str) -> tuple[float, float]:
+        """The place on the screen that `expression` tells, once the camera has come to rest: a busy machine draws few frames."""
+        deadline, before = time.monotonic() + PATIENCE, (float("inf"),) * 2
+        while True:
+            self.frames(2)
+            x, y = self.js(expression)
+            if max(abs(x - before[0]), abs(y - before[1])) < 0.5:
+                return x, y
+            assert time.monotonic() < deadline, f"never comes to rest: {expression}"
+            before = x, y
+
     def text(self, selector: str) -> str:
         return str(self.js(f"document.querySelector({selector!r})?.textContent ?? ''"))
 

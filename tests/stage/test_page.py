@@ -181,9 +181,9 @@ def test_views_layers_themes_plots_and_help(page: Browser) -> None:
     page.wait("Math.abs(bunraku.time - 1) < 0.02")
 
 
-def reset(page: Browser, serving: Serving) -> None:
+def reset(page: Browser, serving: Serving, entry: str = "e1") -> None:
     """Presses the button, and waits until the page shows what came after."""
-    run = serving.stage._rooms["e1"].run
+    run = serving.stage._rooms[entry].run
     log = run.log
     page.click("#reset")
     page.wait(lambda: run.log is not log)
@@ -196,7 +196,7 @@ def test_dragging_a_spindle_moves_the_figure_and_the_tension(page: Browser, serv
     reset(page, serving)
     before, place = page.js("bunraku.string('left')"), page.js("bunraku.place('left_spindle')")
     elbow = page.js("bunraku.q()")
-    x, y = page.js("bunraku.screen('left', 'spindle')")
+    x, y = page.spot("bunraku.screen('left', 'spindle')")
     page.drag((x, y), (90, -10), release=False)
     page.wait(f"Math.abs(bunraku.string('left').tension - {before['tension']}) > 0.5")
     assert abs(page.js("bunraku.place('left_spindle')")[0] - place[0]) > 0.05
@@ -210,7 +210,7 @@ def test_dragging_a_spindle_moves_the_figure_and_the_tension(page: Browser, serv
     page.mouse("mouseReleased", x + 380, y)
     # The wheel winds the string under it.
     length = page.js("bunraku.string('right').length")
-    x, y = page.js("bunraku.screen('right', 'spindle')")
+    x, y = page.spot("bunraku.screen('right', 'spindle')")
     page.cdp("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=400)
     page.wait(f"bunraku.string('right').length > {length} + 0.01")
 
@@ -219,7 +219,7 @@ def test_dragging_a_hand_of_a_posed_figure(page: Browser) -> None:
     page.click("[data-id='e2']")
     page.wait("bunraku.entry == 'e2' && bunraku.driving && bunraku.samples > 3")
     before = page.js("bunraku.place('right_hand')")
-    x, y = page.js("bunraku.screenOf('right_hand')")
+    x, y = page.spot("bunraku.screenOf('right_hand')")
     page.drag((x, y), (60, -60), release=False)
     page.wait(f"Math.abs(bunraku.place('right_hand')[2] - {before[2]}) > 0.05")
     page.mouse("mouseReleased", x + 60, y - 60)
@@ -229,7 +229,7 @@ def test_a_click_pins_a_limb_and_another_frees_it(page: Browser, serving: Servin
     page.click("[data-id='e2']")
     page.wait("bunraku.entry == 'e2' && bunraku.driving && bunraku.samples > 3")
     run = serving.stage._rooms["e2"].run
-    x, y = page.js("bunraku.screenOf('right_hand')")
+    x, y = page.spot("bunraku.screenOf('right_hand')")
     for pinned in (True, False, True):
         page.mouse("mouseMoved", x, y)
         page.mouse("mousePressed", x, y)
@@ -252,7 +252,7 @@ def test_a_click_pins_a_limb_and_another_frees_it(page: Browser, serving: Servin
 
 def test_the_wheel_does_not_zoom_through_a_figure(page: Browser) -> None:
     page.click("#play")
-    x, y = page.js("bunraku.screenOf('trunk')")
+    x, y = page.spot("bunraku.screenOf('trunk')")
     for _ in range(40):
         page.cdp("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-400)
     page.frames(3)

@@ -50,7 +50,7 @@ def test_thumbs_pull_a_string_and_move_sticks(page: Browser, serving: Serving) -
     page.driver.refresh()
     page.wait(DRIVING)
     before = page.js("bunraku.place('left_spindle')")
-    x, y = page.js("bunraku.screen('left', 'spindle')")
+    x, y = page.spot("bunraku.screen('left', 'spindle')")
     touch(page, "touchStart", (x, y))
     for k in range(1, 6):
         touch(page, "touchMove", (x + 10 * k, y))

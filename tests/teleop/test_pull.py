@@ -11,38 +11,43 @@ import pytest
 
 from bunraku import io
 from bunraku.figure import library
-from bunraku.stage import Entry, Recorded, serve
+from bunraku.stage import Entry, Recorded, Serving, serve
 from bunraku.teleop import Simulated
 from bunraku.teleop.dropped_files import entries_of
 from bunraku.teleop.viewing_places import standing
 from tests.patience import PATIENCE
 from tests.stage.browser import Browser
-from tests.stage.test_page import PICTURES
+from tests.stage.test_page import PICTURES, reset
 
 
 @pytest.fixture(scope="module")
-def page(browser: Browser) -> Iterator[Browser]:
-    """One page and one stage for all tests that pull: each begins with a reset."""
+def serving() -> Iterator[Serving]:
     live = Simulated(library.named("marionette25"))
     live.step()
-    with serve([Entry("Pull", live, front=(0.0, 1.0))], opener=entries_of) as serving:
-        browser.size(1280, 720)
-        browser.leave()
-        browser.go(serving.address)
-        yield browser
-        browser.leave()
+    with serve([Entry("Pull", live, front=(0.0, 1.0))], opener=entries_of) as served:
+        yield served
 
 
-def begin(page: Browser) -> None:
-    page.wait("bunraku.driving && bunraku.samples > 10")
-    page.key("Backspace")
-    page.wait("bunraku.time < 0.5")
+@pytest.fixture(scope="module")
+def same_page(browser: Browser, serving: Serving) -> Iterator[Browser]:
+    browser.size(1280, 720)
+    browser.leave()
+    browser.go(serving.address)
+    yield browser
+    browser.leave()
+
+
+@pytest.fixture
+def page(same_page: Browser, serving: Serving) -> Browser:
+    """One page and one stage for all tests that pull: each begins with a reset."""
+    same_page.wait("bunraku.driving && bunraku.samples > 10")
+    reset(same_page, serving, "e0")
+    return same_page
 
 
 def test_a_dragged_spindle_pulls_the_arm(page: Browser) -> None:
-    begin(page)
     tension, hand = page.js("bunraku.string('right_arm').tension"), page.js("bunraku.place('rhand')")
-    x, y = page.js("bunraku.screen('right_arm', 'spindle')")
+    x, y = page.spot("bunraku.screen('right_arm', 'spindle')")
     page.drag((x, y), (260, 0), release=False)
     page.wait(f"Math.abs(bunraku.string('right_arm').tension - {tension}) > 0.05")
     page.wait(f"Math.hypot(bunraku.place('rhand')[0] - {hand[0]}, bunraku.place('rhand')[2] - {hand[2]}) > 0.02")
@@ -54,9 +59,8 @@ def test_a_dragged_spindle_pulls_the_arm(page: Browser) -> None:
 
 
 def test_a_spindle_that_is_dragged_up_winds_its_string(page: Browser) -> None:
-    begin(page)
     length = page.js("bunraku.string('left_arm').length")
-    x, y = page.js("bunraku.screen('left_arm', 'spindle')")
+    x, y = page.spot("bunraku.screen('left_arm', 'spindle')")
     page.drag((x, y), (0, -50), release=False)
     page.wait(f"bunraku.string('left_arm').length < {length} - 0.02")
     page.mouse("mouseReleased", x, y - 50)
@@ -64,7 +68,6 @@ def test_a_spindle_that_is_dragged_up_winds_its_string(page: Browser) -> None:
 
 
 def test_a_dragged_limb_follows_on_a_rubber_band(page: Browser) -> None:
-    begin(page)
     foot = page.js("bunraku.place('rfoot')")
     x, y = page.js("bunraku.screenOf('rfoot')")  # no string is hooked near it
     page.drag((x, y), (-110, -90), release=False)

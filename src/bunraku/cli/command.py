@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import functools
 import inspect
 import os
@@ -9,6 +10,7 @@ import re
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -94,6 +96,9 @@ class _Heard:
 def _interrupt(number: int, frame: FrameType | None) -> None:
     """Ctrl-C: a verb that keeps its best so far must not wait for kernels to be compiled."""
     _Heard.interrupt = True
+    if _runs(_not_lost, frame):  # an exception would be dropped here, too
+        _thread.start_new_thread(_again, ())
+        return
     stop_waiting = getattr(sys.modules.get("bunraku.kernels.apart"), "stop_waiting", None)
     if stop_waiting is not None:  # it is while the module is being imported
         stop_waiting()
@@ -103,9 +108,21 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 def _not_lost(ignored: Any) -> None:
     """Python drops exceptions inside a destructor: a Ctrl-C that came at that moment is sent again a moment later."""
     if isinstance(ignored.exc_value, KeyboardInterrupt):
-        threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+        _thread.start_new_thread(_again, ())  # a threading.Thread holds locks while it starts
     else:
         sys.__unraisablehook__(ignored)
+
+
+def _again() -> None:
+    time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def _runs(function: Callable[..., Any], frame: FrameType | None) -> bool:
+    """Whether `frame` or one of its callers is a call of `function`."""
+    while frame is not None and frame.f_code is not function.__code__:  # type: ignore[attr-defined]
+        frame = frame.f_back
+    return frame is not None
 
 
 def verb(*, alone: bool = False, epilog: str | None = None) -> Callable[[Verb], Verb]:
