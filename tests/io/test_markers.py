@@ -263,6 +263,15 @@ def test_every_cut_is_one_clear_error(tmp_path: Path) -> None:
             assert caught.value.advice
 
 
+def test_no_samples(tmp_path: Path) -> None:
+    lines = TEXT.splitlines()
+    values = lines[2].split("\t")
+    values[2] = "0"
+    (tmp_path / "none.trc").write_text("\n".join([*lines[:2], "\t".join(values), *lines[3:]]))
+    with pytest.raises(FileError, match="0 samples are announced"):
+        bunraku.load(tmp_path / "none.trc")
+
+
 BYTES = c3d(["LASI", "RASI", "SACR", "LKNE", "RKNE"], np.random.default_rng(0).uniform(-1, 1, (3, 5, 3)))
 TEXT = trc(["LASI", "RASI", "SACR", "LKNE", "RKNE"], np.random.default_rng(0).uniform(-1, 1, (3, 5, 3)))
 

@@ -175,10 +175,11 @@ def test_files_that_are_none(tmp_path: Path) -> None:
     text = (tmp_path / "a.usda").read_text()
     (tmp_path / "cut.usda").write_text(text[: len(text) // 2])
     (tmp_path / "not.usdc").write_bytes(b"no crate")
+    (tmp_path / "latin.usda").write_bytes(text.encode().replace(b"def Skeleton", b"d\xe9f Skeleton"))  # the error quotes it
     UsdGeom.Xform.Define(stage := Usd.Stage.CreateNew(str(tmp_path / "empty.usda")), "/a")
     stage.Save()
-    for name, what in (("cut.usda", "not a USD file"), ("not.usdc", "not a USD file"), ("empty.usda", "no skeleton"),
-                       ("missing.usd", "does not exist")):  # fmt: skip
+    for name, what in (("cut.usda", "not a USD file"), ("latin.usda", "not a USD file"), ("not.usdc", "not a USD file"),
+                       ("empty.usda", "no skeleton"), ("missing.usd", "does not exist")):  # fmt: skip
         with pytest.raises(FileError, match=what):
             bunraku.load(tmp_path / name)
     with pytest.raises(FileError, match="has no bone of gecko"):
