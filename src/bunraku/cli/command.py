@@ -120,7 +120,7 @@ def _again() -> None:
 
 def _runs(function: Callable[..., Any], frame: FrameType | None) -> bool:
     """Whether `frame` or one of its callers is a call of `function`."""
-    while frame is not None and frame.f_code is not function.__code__:  # type: ignore[attr-defined]
+    while frame is not None and frame.f_code is not function.__code__:
         frame = frame.f_back
     return frame is not None
 
