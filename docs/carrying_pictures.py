@@ -27,15 +27,15 @@ def main() -> None:
     (change,) = done.tuned.changes
     # Only what the person passes: pipes and drums in front would hide it.
     scene = errand.scene.replace(obstacles=tuple(o for o in errand.scene.obstacles if o.name in ("balcony", "ventilation")))
-    pictures, labels = [], []
+    pictures, times = [], []
     for k in (change.first, (2 * change.first + change.last) // 3, (change.first + 2 * change.last) // 3, change.last):
         x, y = done.motion.track("person").q[k, :2]
         camera = Camera.around(
             np.array([[x - 0.5, y, 0.0], [x + 1.5, y, 1.95]]), azimuth=-1.45, elevation=0.03, aspect=0.95, margin=1.05
         )  # fmt: skip
         pictures.append(still(done.motion, scene, k, camera=camera, size=(570, 600)))
-        labels.append(f"{done.motion.t[k]:.1f} s")
-    Image.fromarray(sheet(pictures, 4, labels)).resize((1600, 425), Image.Resampling.LANCZOS).point(
+        times.append(done.motion.t[k])
+    Image.fromarray(sheet(pictures, 4, times, digits=1)).resize((1600, 425), Image.Resampling.LANCZOS).point(
         lambda level: level & 0xFE
     ).save(HERE / "_static" / "carrying_balcony.png", optimize=True)
 
@@ -53,7 +53,7 @@ def scenes() -> None:
         around = np.array([[x - size[0], y - size[1], z - 1.0], [x + size[0], y + size[1], z + 0.6]])
         camera = Camera.around(around, azimuth=-1.1, elevation=0.4, aspect=1.33, margin=1.0)
         pictures.append(still(done.motion, errand.scene, k, camera=camera, size=(800, 600)))
-    Image.fromarray(sheet(pictures, 2, [])).save(HERE / "_static" / "carrying_scenes.png", optimize=True)
+    Image.fromarray(sheet(pictures, 2)).save(HERE / "_static" / "carrying_scenes.png", optimize=True)
 
 
 def people() -> None:
@@ -62,15 +62,15 @@ def people() -> None:
     done = carry(errand, seed=0)
     assert done.motion is not None
     x = done.motion.track("object").q[:, 0]
-    pictures, labels = [], []
+    pictures, times = [], []
     for place in (-2.2, 1.2, 5.0):
         k = int(np.argmin(np.abs(x - place)))
         px, py, pz = done.motion.track("object").q[k, :3]
         around = np.array([[px - 1.5, py - 1.1, pz - 1.1], [px + 1.5, py + 1.1, pz + 0.7]])
         camera = Camera.around(around, azimuth=-1.15, elevation=0.3, aspect=1.2, margin=1.0)
         pictures.append(still(done.motion, errand.scene, k, camera=camera, size=(600, 500)))
-        labels.append(f"{done.motion.t[k]:.1f} s")
-    Image.fromarray(sheet(pictures, 3, labels)).save(HERE / "_static" / "carrying_people.png", optimize=True)
+        times.append(done.motion.t[k])
+    Image.fromarray(sheet(pictures, 3, times, digits=1)).save(HERE / "_static" / "carrying_people.png", optimize=True)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,9 @@ best eight are the next mean.
 """
 
 import numpy as np
-from PIL import Image
 
 import bunraku.gym
+from bunraku.render.video import save_pixels
 
 CANDIDATES, BEST, ROUNDS, STEPS = 48, 8, 6, 40
 many = bunraku.gym.make_many("LiftHand", CANDIDATES)
@@ -65,4 +65,4 @@ seen, _ = env.reset(seed=1000)
 before = env.render()
 for _ in range(STEPS):
     seen, *_ = env.step(np.clip(mean @ [*seen[-3:], 0.1], -1.0, 1.0))
-Image.fromarray(np.hstack([before, env.render()])).save("lifted.png")
+save_pixels(np.hstack([before, env.render()]), "lifted.png")

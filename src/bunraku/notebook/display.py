@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import io
 from collections.abc import Iterable
 from html import escape
 from typing import Any
@@ -18,6 +17,7 @@ from bunraku.motion import Motion
 from bunraku.motion.motion_columns import motion_columns
 from bunraku.notebook.motion_player import player
 from bunraku.render.image import Pixels, image
+from bunraku.render.png import png
 from bunraku.render.video import sheet
 from bunraku.result import Result
 from bunraku.scene import Scene
@@ -60,16 +60,12 @@ def _moments(motion: Motion, scene: Scene, count: int = 4) -> Pixels:
         frames = [frames_along(track.figure, track.q[[k]])[0] for track in motion.tracks]
         around = scene if scene.obstacles else None
         pictures.append(image([track.figure for track in motion.tracks], frames, scene=around, size=(240, 240)))
-    return sheet(pictures, len(pictures), [f"{motion.t[k]:.2f} s" for k in chosen])
+    return sheet(pictures, len(pictures), motion.t[chosen])
 
 
 def _still(pixels: Pixels) -> str:
     """A picture as HTML."""
-    from PIL import Image
-
-    out = io.BytesIO()
-    Image.fromarray(pixels).quantize(128).save(out, format="PNG", optimize=True)
-    return f'<img alt="" style="max-width:100%" src="data:image/png;base64,{base64.b64encode(out.getvalue()).decode()}">'
+    return f'<img alt="" style="max-width:100%" src="data:image/png;base64,{base64.b64encode(png(pixels)).decode()}">'
 
 
 def _table(lines: Lines) -> str:

@@ -21,6 +21,7 @@ from bunraku.progress import Listener, Progress
 from bunraku.render.camera import Camera, vector
 from bunraku.render.film_writer import FilmWriter, ffmpeg_program
 from bunraku.render.image import Strand, image, outline, strands
+from bunraku.render.png import png, with_time
 from bunraku.render.sight import clear_view
 from bunraku.scene import Scene
 from bunraku.writing import writing
@@ -107,18 +108,21 @@ def save_png(
     few = motion.resample(times=np.linspace(motion.t[0], motion.t[-1], count))
     shots = _Shots(few, size, camera, scene, follow)
     across = columns or _columns(count, size)
-    save_pixels(sheet(list(shots), across, [f"{t:.2f} s" for t in few.t]), path)
+    save_pixels(sheet(list(shots), across, few.t), path)
 
 
-def sheet(pictures: Sequence[Pixels], columns: int, labels: Sequence[str] = ()) -> Pixels:
-    """The `pictures`, which have the same size, in a grid of so many `columns`, with one of `labels` in a corner of each."""
+def sheet(pictures: Sequence[Pixels], columns: int, times: Sequence[float] | Array = (), digits: int = 2) -> Pixels:
+    """The `pictures`, which have the same size, in a grid of so many `columns`.
+
+    times: of each picture [s], written in its corner with so many `digits` after the point
+    """
     height, width = pictures[0].shape[:2]
     rows = math.ceil(len(pictures) / columns)
     gap = max(2, width // 160)
     out = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), 255, np.uint8)
     for k, picture in enumerate(pictures):
         y, x = k // columns * (height + gap), k % columns * (width + gap)
-        out[y : y + height, x : x + width] = _labelled(picture, labels[k]) if labels else picture
+        out[y : y + height, x : x + width] = with_time(picture, float(times[k]), digits) if len(times) else picture
     return out
 
 
@@ -127,22 +131,10 @@ def _columns(count: int, size: tuple[int, int]) -> int:
     return max(1, min(count, round(math.sqrt(1.5 * count * size[1] / size[0]))))
 
 
-def _labelled(picture: Pixels, label: str) -> Pixels:
-    from PIL import Image, ImageDraw, ImageFont
-
-    canvas = Image.fromarray(picture)
-    font = ImageFont.load_default(max(10, picture.shape[0] // 20))
-    pad = picture.shape[0] // 40
-    ImageDraw.Draw(canvas).text((pad, pad), label, fill=(60, 60, 60), font=font)
-    return np.asarray(canvas)
-
-
 def save_pixels(pixels: Pixels, path: str | PathLike[str]) -> None:
     """Writes a picture (`pixels`, (height, width, 3)) to a PNG file at `path`."""
-    from PIL import Image
-
     with writing(path) as temporary:
-        Image.fromarray(pixels).save(temporary, format="PNG")
+        temporary.write_bytes(png(pixels))
 
 
 class _Shots:

@@ -49,8 +49,8 @@ def save_stills(done: Carry, path: str | os.PathLike[str], *, count: int = 6, si
     motion = moved(done)
     scene = _without_ceiling(done.errand.scene)
     moments = np.linspace(0, len(motion) - 1, count).round().astype(int).tolist()
-    labels = [f"{motion.t[k]:.1f} s" for k in moments]
-    save_pixels(sheet([still(motion, scene, k, size=size) for k in moments], 3, labels), path)
+    pictures = [still(motion, scene, k, size=size) for k in moments]
+    save_pixels(sheet(pictures, 3, motion.t[moments], digits=1), path)
 
 
 def _without_ceiling(scene: Scene) -> Scene:
