@@ -56,3 +56,13 @@ def test_the_reference_lists_every_public_name() -> None:
     text = "\n".join(page())
     for name in (*VERBS, *bunraku.__all__):
         assert re.search(rf"\b{name}\b", text), name
+
+
+def test_every_format_that_is_read_counts_as_data() -> None:
+    """Where dropped files are confined, and where a sweep looks for files that an order names."""
+    from bunraku.io import LOADERS
+    from bunraku.stage.confinement import DATA_SUFFIXES
+    from bunraku.sweeps.order_document import _FILE_SUFFIXES
+
+    assert set(LOADERS) <= set(DATA_SUFFIXES)
+    assert set(LOADERS) <= set(_FILE_SUFFIXES)
