@@ -2,6 +2,7 @@
 import { type ActionName, isTyping, SHORTCUTS } from './keys'
 import type { LiveDesk } from './live/live-desk'
 import type { Player } from './player'
+import type { TakeEditor } from './takes/take-editor'
 import type { Theme } from './theme'
 import { showHelp } from './ui/help'
 import type { Panels } from './ui/panels'
@@ -17,6 +18,7 @@ export interface ActionTargets {
   entries: { openNext(): void }
   live: Pick<LiveDesk, 'togglePause' | 'step' | 'changeSpeed' | 'toggleRecording' | 'reset'> | null
   takes: Pick<TakeDesk, 'edit'> | null
+  editor: Pick<TakeEditor, 'toggle' | 'set'> | null
   isLive(): boolean
 }
 
@@ -60,6 +62,8 @@ export function createActions(on: ActionTargets): Actions {
     record: () => live?.toggleRecording(),
     reset: () => live?.reset(),
     undo: () => void on.takes?.edit({ edit: 'undo' }),
+    editTake: () => on.editor?.toggle(),
+    setKey: () => void on.editor?.set(),
     plots: () => panels.togglePlots(),
     openNext: () => on.entries.openNext(),
     onlyStage: () => panels.toggleOnlyStage(),

@@ -6,10 +6,11 @@ import { Entries } from './entries'
 import { Hands } from './live/hands'
 import { LiveDesk } from './live/live-desk'
 import type { Grip } from './live/picking'
-import type { Progress } from './messages'
+import type { Progress, TakeEdit } from './messages'
 import { Player } from './player'
 import { createScriptApi } from './script-api'
 import { type Opened, post, type Source } from './source'
+import { TakeEditor } from './takes/take-editor'
 import { Theme } from './theme'
 import { isFramed } from './transport'
 import { h } from './ui/dom'
@@ -62,6 +63,7 @@ export class App {
   /** Only where a server is: a page from disk has no live figures, and nothing to edit or export with. */
   private readonly live: LiveDesk | null = null
   private readonly takes: TakeDesk | null = null
+  private readonly editor: TakeEditor | null = null
   private readonly actions: Actions
   private lastPicture = 0
   private pictures = 0
@@ -89,7 +91,7 @@ export class App {
     this.hands = new Hands(this.view, {
       hover: (grip, rope, x, y) => this.hovered(grip, rope, x, y),
       pick: (actor, frame) => this.viewControls.follow(actor, frame),
-      pulled: () => this.live?.pulled(),
+      pulled: () => this.entries.opened?.piece.live && this.live?.pulled(),
     })
     this.entries = new Entries(source, {
       listed: ({ entries, opens }) => {
@@ -102,6 +104,7 @@ export class App {
         this.loading.begin(id)
       },
       opened: (opened) => this.show(opened),
+      refreshed: (opened) => this.showAgain(opened),
       settled: () => {
         this.loading.end()
         panels.uncoverStage()
@@ -115,19 +118,30 @@ export class App {
         this.takes?.tell(told)
       }
       this.live = new LiveDesk({ view, hands, plots, clock: timeline, entries, notices, progress })
-      this.takes = new TakeDesk({ entries, trim: timeline.trim, notices })
+      const toggleEditor = () => this.editor?.toggle()
+      this.takes = new TakeDesk({ entries, trim: timeline.trim, notices, toggleEditor })
+      const edit = (wish: TakeEdit) => this.takes?.edit(wish) ?? Promise.resolve(false)
+      const toggled = (on: boolean) => {
+        this.takes?.showEditing(on)
+        panels.makeRoom(on)
+      }
+      this.editor = new TakeEditor({ player, view, hands, edit, notices, toggled })
+      timeline.element.before(this.editor.element)
       this.topBar.addLiveStatus(this.live.controls.status)
       stage.append(this.live.touchSticks.element)
       timeline.add(this.live.controls.transport, this.takes.elements)
     }
-    const { live, takes } = this
+    const { live, takes, editor } = this
     const isLive = () => entries.opened?.piece.live ?? false
-    this.actions = createActions({ player, view: viewControls, panels, theme, entries, live, takes, isLive })
-    this.scriptApi = createScriptApi({ entries, player, view, live, actions: this.actions })
+    this.actions = createActions({ player, view: viewControls, panels, theme, entries, live, takes, editor, isLive })
+    this.scriptApi = createScriptApi({ entries, player, view, live, takes, editor, actions: this.actions })
     listenForShortcuts(this.actions)
     player.onChange = () => this.playerChanged()
     view.onDraw = () => this.drawn()
-    theme.onChange(() => plots.redraw())
+    theme.onChange(() => {
+      plots.redraw()
+      this.editor?.redraw()
+    })
     panels.onChange = (state) => {
       this.topBar.showPanels(state)
       plots.redraw()
@@ -180,6 +194,7 @@ export class App {
   private show({ piece, samples, meshes }: Opened): void {
     this.live?.leave()
     this.hovered(null, null, 0, 0)
+    this.editor?.load(piece, samples)
     document.body.classList.toggle('live', piece.live)
     document.title = `${piece.title} · bunraku`
     this.view.set(piece, samples, (key) => meshes.get(key))
@@ -198,6 +213,20 @@ export class App {
     this.takes?.update()
   }
 
+  /** The same take after an edit: camera, time and editor stay as they are. */
+  private showAgain({ piece, samples, meshes }: Opened): void {
+    if (samples === null) return
+    document.title = `${piece.title} · bunraku`
+    this.view.reset(piece, samples, (key) => meshes.get(key))
+    this.topBar.showPiece(piece.title, piece.about)
+    this.legend.load(piece)
+    this.plots.load(recordedChannels(piece, samples), (time) => this.player.seek(time))
+    this.player.reload(samples.t)
+    this.timeline.load(piece.marks)
+    this.takes?.update()
+    this.editor?.load(piece, samples)
+  }
+
   // -- time ------------------------------------------------------------------------------------------------------
 
   private tick(now: number): void {
@@ -205,10 +234,12 @@ export class App {
     const seconds = Math.min((now - this.lastPicture) / 1000, LONGEST_STEP)
     this.lastPicture = now
     this.live?.tick()
+    this.editor?.tick()
     const { player, plots, view } = this
     const recorded = this.entries.opened?.samples !== null
     if (player.advance(seconds)) {
       view.show(player.time)
+      this.editor?.timeChanged()
       this.timeline.tick()
       plots.update(player.time)
     } else if (recorded && plots.visible && ++this.pictures % PLOT_INTERVAL === 0) {
@@ -223,6 +254,7 @@ export class App {
     if (!this.entries.opened?.samples) return
     this.view.show(this.player.time)
     this.view.refresh()
+    this.editor?.timeChanged()
     this.plots.update(this.player.time)
   }
 

@@ -8,6 +8,8 @@ export interface EntryEvents {
   listed(list: EntryList): void
   opening(id: string): void
   opened(opened: Opened): void
+  /** The open entry was edited. */
+  refreshed(opened: Opened): void
   /** Opening has ended, well or not. */
   settled(): void
   failed(problem: unknown): void
@@ -68,6 +70,17 @@ export class Entries {
     } finally {
       if (this.wanted === id) this.events.settled()
     }
+  }
+
+  /** Loads the open entry again, which was edited. */
+  async refresh(): Promise<void> {
+    const id = this.opened?.piece.id
+    if (id === undefined || this.wanted !== id) return
+    const opened = await this.source.open(id)
+    if (this.wanted !== id) return
+    this.opened = opened
+    this.showInAddress(id, true)
+    this.events.refreshed(opened)
   }
 
   /** Goes back to the entry before the one that is being opened; to none if there was none. */

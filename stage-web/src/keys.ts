@@ -21,13 +21,15 @@ export type ActionName =
   | 'record'
   | 'reset'
   | 'undo'
+  | 'editTake'
+  | 'setKey'
   | 'plots'
   | 'openNext'
   | 'onlyStage'
   | 'theme'
   | 'help'
 
-export const GROUPS = ['Time', 'View', 'Live', 'Page'] as const
+export const GROUPS = ['Time', 'View', 'Live', 'Takes', 'Page'] as const
 
 export interface Shortcut {
   keys: string[]
@@ -59,7 +61,9 @@ export const SHORTCUTS: Shortcut[] = [
   { keys: ['j', 'J'], label: 'J', does: 'joint-limit warnings', group: 'View', action: 'limits' },
   { keys: ['r', 'R'], label: 'R', does: 'start or stop recording', group: 'Live', action: 'record' },
   { keys: ['Backspace'], label: '⌫', does: 'reset to the start', group: 'Live', action: 'reset' },
-  { keys: ['z', 'Z'], label: 'Z', does: 'undo the last trim of a recording', group: 'Live', action: 'undo' },
+  { keys: ['z', 'Z'], label: 'Z', does: 'undo the last edit of a take', group: 'Takes', action: 'undo' },
+  { keys: ['c', 'C'], label: 'C', does: 'open or close the curve editor', group: 'Takes', action: 'editTake' },
+  { keys: ['v', 'V'], label: 'V', does: 'set a key at the playhead', group: 'Takes', action: 'setKey' },
   { keys: ['p', 'P'], label: 'P', does: 'show or hide plots', group: 'Page', action: 'plots' },
   { keys: ['n', 'N'], label: 'N', does: 'open the next entry', group: 'Page', action: 'openNext' },
   { keys: ['h', 'H'], label: 'H', does: 'hide lists, plots and buttons', group: 'Page', action: 'onlyStage' },

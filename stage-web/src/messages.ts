@@ -194,6 +194,28 @@ export interface Series {
   unit: string
 }
 
+/** Keys of one variable: times [s] and offsets [rad or m]. */
+export interface Curve {
+  track: number
+  variable: number
+  keys: [number, number][]
+}
+
+/** A layer of a take. */
+export interface Layer {
+  name: string
+  weight: number
+  muted: boolean
+  curves: Curve[]
+}
+
+/** The layers of a take, the lowest first; track and variable of joints that a limit holds; whether its forces are unknown. */
+export interface Take {
+  layers: Layer[]
+  held: [number, number][]
+  kinematic: boolean
+}
+
 /** An entry that has been opened. `front` is the direction of the audience in the plane of the floor. */
 export interface Piece {
   live: boolean
@@ -210,6 +232,7 @@ export interface Piece {
   title: string
   about: string
   front: [number, number] | null
+  take?: Take
 }
 
 /** Whether a take can be undone or redone. */
@@ -386,6 +409,97 @@ export interface Delete {
   edit: 'delete'
 }
 
+/** Exchanges left and right in a take. */
+export interface Mirror {
+  edit: 'mirror'
+}
+
+/** Leads the end of a take into its start over a time [s]; the figure may travel on; so many times in a row. */
+export interface Loop {
+  edit: 'loop'
+  blend: number
+  travel: boolean
+  times: number
+}
+
+/** Adds an empty layer on top. */
+export interface AddLayer {
+  edit: 'add layer'
+}
+
+/** Changes name, weight and muting of a layer. */
+export interface ChangeLayer {
+  edit: 'change layer'
+  layer: number
+  name: string
+  weight: number
+  muted: boolean
+}
+
+/** Removes a layer with its keys. */
+export interface RemoveLayer {
+  edit: 'remove layer'
+  layer: number
+}
+
+/** Makes a layer part of the recording. */
+export interface MergeLayer {
+  edit: 'merge layer'
+  layer: number
+}
+
+/** Sets keys in a layer, so that variables of a track have these values [rad or m] at a time [s]. */
+export interface SetKeys {
+  edit: 'set keys'
+  layer: number
+  track: number
+  t: number
+  values: Record<string, number>
+}
+
+/** Sets a key of a variable that leaves it at a time [s] as it is below the layer. */
+export interface ZeroKey {
+  edit: 'zero key'
+  layer: number
+  track: number
+  t: number
+  variable: string
+}
+
+/** Moves a key at a time [s] to another time and value [rad or m]. */
+export interface MoveKey {
+  edit: 'move key'
+  layer: number
+  track: number
+  t: number
+  variable: string
+  to: number
+  value: number
+}
+
+/** Deletes a key at a time [s]. */
+export interface DeleteKey {
+  edit: 'delete key'
+  layer: number
+  track: number
+  t: number
+  variable: string
+}
+
+/** Drag a point of a frame of a paused take, whose track has this configuration, to a place [m]. */
+export interface PoseWish {
+  track: number
+  q: number[]
+  frame: string
+  at: Vec3
+  to: Vec3
+}
+
+/** The configuration with that point there, or as near as the joints allow. */
+export interface PoseAnswer {
+  q: number[]
+}
+
 /** Back to the start. */
 export interface ResetCommand {
   type: 'reset'
@@ -445,7 +559,22 @@ export type PageMessage =
   | WinchCommand
   | SticksCommand
 
-export type TakeEdit = Trim | Undo | Redo | Rename | Delete
+export type TakeEdit =
+  | Trim
+  | Undo
+  | Redo
+  | Rename
+  | Delete
+  | Mirror
+  | Loop
+  | AddLayer
+  | ChangeLayer
+  | RemoveLayer
+  | MergeLayer
+  | SetKeys
+  | ZeroKey
+  | MoveKey
+  | DeleteKey
 
 export const VERSION = 1
 export const ACK = 1

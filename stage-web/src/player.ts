@@ -16,12 +16,22 @@ export class Player {
   private samples: ArrayLike<number> = [0]
 
   load(samples: Float64Array): void {
-    this.samples = samples
-    this.start = samples[0]
-    this.stop = samples[samples.length - 1]
+    this.takeOver(samples)
     this.time = this.start
     this.playing = this.stop > this.start
     this.onChange()
+  }
+
+  /** The same piece after an edit: its time goes on from where it was. */
+  reload(samples: Float64Array): void {
+    this.takeOver(samples)
+    this.seek(this.time)
+  }
+
+  private takeOver(samples: Float64Array): void {
+    this.samples = samples
+    this.start = samples[0]
+    this.stop = samples[samples.length - 1]
   }
 
   get duration(): number {

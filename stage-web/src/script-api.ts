@@ -6,6 +6,8 @@ import { hang } from './geometry/rope'
 import type { ActionName } from './keys'
 import type { LiveDesk } from './live/live-desk'
 import type { Player } from './player'
+import type { TakeEditor } from './takes/take-editor'
+import type { TakeDesk } from './ui/take-desk'
 import type { View } from './view/view'
 
 export interface ScriptTargets {
@@ -13,10 +15,12 @@ export interface ScriptTargets {
   player: Pick<Player, 'time' | 'playing' | 'seek'>
   view: Pick<View, 'actors' | 'ropes' | 'pins' | 'canvas' | 'seat' | 'quality' | 'fixQuality'>
   live: Pick<LiveDesk, 'time' | 'samples' | 'driving'> | null
+  takes: Pick<TakeDesk, 'saving'> | null
+  editor: Pick<TakeEditor, 'posing'> | null
   actions: Actions
 }
 
-export function createScriptApi({ entries, player, view, live, actions }: ScriptTargets): object {
+export function createScriptApi({ entries, player, view, live, takes, editor, actions }: ScriptTargets): object {
   const drawnRope = (name: string) => {
     const found = view.ropes?.drawn.find((r) => r.rope.name === name)
     if (found === undefined) throw new Error(`no string is called ${name}`)
@@ -53,6 +57,14 @@ export function createScriptApi({ entries, player, view, live, actions }: Script
     /** Whether this page has control of the live figure. */
     get driving() {
       return live?.driving ?? false
+    },
+    /** Whether an edit of a take is on its way. */
+    get saving() {
+      return (takes?.saving ?? 0) > 0
+    },
+    /** Whether a dragged limb of a take is on its way to the hand. */
+    get posing() {
+      return editor?.posing ?? false
     },
     /** How many bodies are pinned. */
     get pins() {

@@ -17,8 +17,8 @@ from bunraku.figure import Figure, library
 from bunraku.figure.build import ball, capsule, contact, figure, fixed, rx, spindle, string
 from bunraku.io.bvh.bvh_reader import load_bvh
 from bunraku.io.tables.csv_file import load_csv, save_csv
-from bunraku.io.tables.npz_file import load_npz, save_npz
-from bunraku.motion import Mark, Motion, Track
+from bunraku.io.tables.npz_file import load_npz, load_npz_layers, save_npz
+from bunraku.motion import Curve, Key, Layer, Mark, Motion, Track, layered
 
 FUZZ = settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -52,6 +52,17 @@ def pair() -> Motion:
 
 
 # -- NPZ -------------------------------------------------------------------------------------------------------
+
+
+def test_layers_are_kept_apart_and_read_with_the_motion(tmp_path: Path) -> None:
+    motion = waving()
+    keys = (Key(0.0, 0.3), Key(0.2, -0.1))
+    layers = (Layer("bend", (Curve("arm", "elbow", keys),), 0.5), Layer("still", muted=True))
+    save_npz(motion, tmp_path / "a.npz", layers)
+    assert load_npz_layers(tmp_path / "a.npz") == (motion, layers)
+    assert load_npz(tmp_path / "a.npz") == layered(motion, layers) != motion
+    save_npz(motion, tmp_path / "b.npz")
+    assert load_npz_layers(tmp_path / "b.npz") == (motion, ())
 
 
 @pytest.mark.parametrize("motion", [waving(), waving(1), waving(name="left, 2nd"), pair(), pair().replace(marks=())])
@@ -113,6 +124,11 @@ def rewritten(path: Path, **changes: Any) -> Path:
         ({"marks": np.array("nonsense")}, "marks"),
         ({"marks": np.array("[" * 100_000)}, "marks"),
         ({"marks": np.array('[[NaN, "a", "b"]]')}, "t = nan"),
+        ({"layers": np.array("[1, 2]")}, "layers"),
+        ({"layers": np.array('[{"name": "a"}]')}, "layers"),
+        ({"layers": np.array('[{"name": "a", "weight": NaN, "muted": false, "curves": []}]')}, "weight nan"),
+        ({"layers": np.array('[{"name": "a", "weight": 1, "muted": false, "curves": [["arm", "knee", [[0, 1]]]]}]')}, "knee"),
+        ({"layers": np.array('[{"name": "a", "weight": 1, "muted": false, "curves": [["arm", "elbow", []]]}]')}, "no key"),
     ],
 )
 def test_npz_refuses(changes: Any, message: str, tmp_path: Path) -> None:

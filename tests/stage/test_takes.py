@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from bunraku.errors import MotionError
 from bunraku.stage import Recorded, Series, describe
 from bunraku.stage.mesh_store import Meshes
-from bunraku.stage.takes import Take, recorded, trimmed
+from bunraku.stage.takes import recorded, trimmed
 from tests.stage.toys import Swinging, puppet, waving
 
 
@@ -53,31 +53,6 @@ def test_a_trim_keeps_what_is_between(a: float, b: float) -> None:
     np.testing.assert_allclose(kept.motion.t, motion.t[rows] - motion.t[rows[0]])
     np.testing.assert_array_equal(kept.series[0].values, motion.t[rows])
     assert [m.text for m in kept.motion.marks] == [m.text for m in motion.marks if start <= m.t <= stop]
-
-
-def test_history() -> None:
-    take = Take(Recorded(waving(puppet())))
-    assert not take.can_undo
-    take.trim(0.5, 1.5)
-    take.trim(0.2, 0.6)
-    assert take.piece.motion.duration == pytest.approx(0.4)
-    take.undo()
-    assert take.piece.motion.duration == pytest.approx(1.0)
-    assert take.can_redo
-    take.redo()
-    take.undo()
-    take.undo()
-    take.undo()
-    assert take.piece.motion.duration == pytest.approx(2.0)
-    take.trim(0.0, 1.0)
-    assert not take.can_redo
-
-
-def test_a_trim_that_leaves_nothing_changes_nothing() -> None:
-    take = Take(Recorded(waving(puppet())))
-    with pytest.raises(MotionError):
-        take.trim(5.0, 6.0)
-    assert not take.can_undo
 
 
 def test_series_must_fit() -> None:

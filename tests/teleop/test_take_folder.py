@@ -11,14 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bunraku.errors import BunrakuError, FileError
+from bunraku.io.tables.npz_file import load_npz
 from bunraku.stage.entry import Recorded
 from bunraku.stage.stage import Stage
 from bunraku.stage.stage_limits import StageLimits
+from bunraku.stage.takes import Version
 from bunraku.teleop.take_folder import TakeFolder
 from tests.stage.conftest import entries
 from tests.stage.toys import Swinging, puppet, waving
 
-PIECE = Recorded(waving(puppet(), seconds=0.2))
+PIECE = Version(Recorded(waving(puppet(), seconds=0.2)))
 
 
 @given(st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=20))
@@ -28,7 +30,7 @@ def test_any_title_names_a_file_in_the_folder(title: str) -> None:
         shelf.keep(title, PIECE)
         assert shelf.titles() == [title]
         assert [file.parent for file in Path(root).rglob("*.npz")] == [Path(root) / "takes"]
-        np.testing.assert_array_equal(shelf.load(title).motion.q, PIECE.motion.q)
+        np.testing.assert_array_equal(shelf.load(title).seen.motion.q, PIECE.seen.motion.q)
 
 
 def test_titles_are_changed_and_removed(tmp_path: Path) -> None:
@@ -68,6 +70,22 @@ def test_takes_outlive_the_stage(tmp_path: Path) -> None:
     assert len(kept.motion) == len(first.takes[key].piece.motion) < 20
     again.edit_take(next(iter(again.takes)), {"edit": "delete"})
     assert len(Stage(entries(), shelf=TakeFolder(tmp_path)).takes) == 1
+
+
+def test_layers_outlive_the_stage(tmp_path: Path) -> None:
+    first = Stage(entries(), shelf=TakeFolder(tmp_path))
+    key = taken(first)
+    first.edit_take(key, {"edit": "set keys", "layer": 0, "track": 0, "t": 0.1, "values": {"left_arm_rz": 0.7}})
+    first.edit_take(key, {"edit": "change layer", "layer": 0, "name": "Wave", "weight": 0.5, "muted": False})
+    again = Stage(entries(), shelf=TakeFolder(tmp_path))
+    (kept,) = again.takes.values()
+    assert kept.version.layers == first.takes[key].version.layers
+    np.testing.assert_array_equal(kept.version.recording.motion.q, first.takes[key].version.recording.motion.q)
+    np.testing.assert_array_equal(kept.piece.motion.q, first.takes[key].piece.motion.q)
+    # Whoever reads the file sees what the stage showed.
+    np.testing.assert_array_equal(load_npz(next(tmp_path.glob("*.npz"))).q, kept.piece.motion.q)
+    again.edit_take(next(iter(again.takes)), {"edit": "remove layer", "layer": 0})
+    assert next(iter(Stage(entries(), shelf=TakeFolder(tmp_path)).takes.values())).version.layers == ()
 
 
 def test_titles_that_cannot_be(tmp_path: Path) -> None:

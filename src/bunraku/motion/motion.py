@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.errors import MotionError, UnknownName
 from bunraku.figure.figure import Figure
 from bunraku.motion.interpolate import sampled, unwrapped
+from bunraku.motion.looping import closed, repeated, travels
 from bunraku.motion.orientation import continuous, turns
 from bunraku.motion.seam import appended, faded
 from bunraku.motion.symmetry import symmetry
@@ -248,6 +249,28 @@ class Motion(Shown):
         """
         mirrored = (symmetry(track.figure, axis, tolerance).mirrored(track) for track in self.tracks)
         return self.replace(tracks=tuple(mirrored))
+
+    def loop(self, blend: float = 0.5, *, travel: bool = False, times: int = 1) -> Motion:
+        """The motion with an end that leads into its start: pose and velocity are the same there.
+
+        blend: the last seconds, which are bent toward the start [s]
+        travel: whether figures go on along the floor, as a walk does, instead of coming back to where they started
+        times: how often the loop is repeated in the result
+
+        Tensions, contact forces, energies and gaps are left out: the motion is no longer what physics computed. Raises
+        MotionError if the blend holds fewer than three samples or is longer than the motion, or if no figure can travel.
+        """
+        if times < 1:
+            raise MotionError(f"cannot repeat a loop {times} times", advice="give 1 or more")
+        if travel and not any(travels(track.figure) for track in self.tracks):
+            raise MotionError(
+                f"{', '.join(self.names)}: no variable moves it along the floor", advice="loop without travel: it stays where it is"
+            )
+        tracks = (repeated(closed(track, self.t, blend, travel), times) for track in self.tracks)
+        starts = self.duration * np.arange(times)
+        t = np.concatenate([(starts[:, None] + self.t[:-1]).ravel(), [starts[-1] + self.t[-1]]])
+        marks = (replace(mark, t=mark.t + start) for start in starts for mark in self.marks)
+        return Motion(t, tuple(tracks), tuple(marks))
 
     def unwrap(self) -> Motion:
         """The motion without jumps by whole turns, as some files contain."""

@@ -36,7 +36,8 @@ Field = Literal["t", "q", "tension", "contact", "series"]
 
 def piece(key: str, entry: Entry, content: ContentJson) -> PieceJson:
     """The `content` of an `entry` with its `key`, title and text."""
-    return {**content, "id": key, "title": entry.title, "about": entry.about, "front": entry.front}
+    own: PieceJson = {**content, "id": key, "title": entry.title, "about": entry.about, "front": entry.front}  # type: ignore[typeddict-item]
+    return own
 
 
 def recorded(piece: Recorded, meshes: Meshes) -> tuple[ContentJson, bytes]:

@@ -233,6 +233,31 @@ class SeriesJson(TypedDict):
     unit: str
 
 
+class CurveJson(TypedDict):
+    """Keys of one variable: times [s] and offsets [rad or m]."""
+
+    track: int
+    variable: int
+    keys: list[tuple[float, float]]
+
+
+class LayerJson(TypedDict):
+    """A layer of a take."""
+
+    name: str
+    weight: float
+    muted: bool
+    curves: list[CurveJson]
+
+
+class TakeJson(TypedDict):
+    """The layers of a take, the lowest first; track and variable of joints that a limit holds; whether its forces are unknown."""
+
+    layers: list[LayerJson]
+    held: list[tuple[int, int]]
+    kinematic: bool
+
+
 class ContentJson(TypedDict):
     """What a piece shows."""
 
@@ -255,6 +280,7 @@ class PieceJson(ContentJson):
     title: str
     about: str
     front: tuple[float, float] | None
+    take: NotRequired[TakeJson]
 
 
 class TakeHistoryJson(TypedDict):
@@ -472,4 +498,110 @@ class DeleteJson(TypedDict):
     edit: Literal["delete"]
 
 
-TakeEditJson = TrimJson | UndoJson | RedoJson | RenameJson | DeleteJson
+class MirrorJson(TypedDict):
+    """Exchanges left and right in a take."""
+
+    edit: Literal["mirror"]
+
+
+class LoopJson(TypedDict):
+    """Leads the end of a take into its start over a time [s]; the figure may travel on; so many times in a row."""
+
+    edit: Literal["loop"]
+    blend: float
+    travel: bool
+    times: int
+
+
+class AddLayerJson(TypedDict):
+    """Adds an empty layer on top."""
+
+    edit: Literal["add layer"]
+
+
+class ChangeLayerJson(TypedDict):
+    """Changes name, weight and muting of a layer."""
+
+    edit: Literal["change layer"]
+    layer: int
+    name: str
+    weight: float
+    muted: bool
+
+
+class RemoveLayerJson(TypedDict):
+    """Removes a layer with its keys."""
+
+    edit: Literal["remove layer"]
+    layer: int
+
+
+class MergeLayerJson(TypedDict):
+    """Makes a layer part of the recording."""
+
+    edit: Literal["merge layer"]
+    layer: int
+
+
+class SetKeysJson(TypedDict):
+    """Sets keys in a layer, so that variables of a track have these values [rad or m] at a time [s]."""
+
+    edit: Literal["set keys"]
+    layer: int
+    track: int
+    t: float
+    values: dict[str, float]
+
+
+class ZeroKeyJson(TypedDict):
+    """Sets a key of a variable that leaves it at a time [s] as it is below the layer."""
+
+    edit: Literal["zero key"]
+    layer: int
+    track: int
+    t: float
+    variable: str
+
+
+class MoveKeyJson(TypedDict):
+    """Moves a key at a time [s] to another time and value [rad or m]."""
+
+    edit: Literal["move key"]
+    layer: int
+    track: int
+    t: float
+    variable: str
+    to: float
+    value: float
+
+
+class DeleteKeyJson(TypedDict):
+    """Deletes a key at a time [s]."""
+
+    edit: Literal["delete key"]
+    layer: int
+    track: int
+    t: float
+    variable: str
+
+
+TakeEditJson = (
+    TrimJson | UndoJson | RedoJson | RenameJson | DeleteJson | MirrorJson | LoopJson
+    | AddLayerJson | ChangeLayerJson | RemoveLayerJson | MergeLayerJson | SetKeysJson | ZeroKeyJson | MoveKeyJson | DeleteKeyJson
+)  # fmt: skip
+
+
+class PoseWishJson(TypedDict):
+    """Drag a point of a frame of a paused take, whose track has this configuration, to a place [m]."""
+
+    track: int
+    q: list[float]
+    frame: str
+    at: Vec3
+    to: Vec3
+
+
+class PoseAnswerJson(TypedDict):
+    """The configuration with that point there, or as near as the joints allow."""
+
+    q: list[float]

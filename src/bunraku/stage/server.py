@@ -64,6 +64,7 @@ def unguarded(stage: Stage) -> Starlette:
         Route("/api/entries/{key}/export/{suffix}", api.export, methods=["POST"]),
         Route("/api/entries/{key}/cancel", api.cancel, methods=["POST"]),
         Route("/api/takes/{key}", api.edit, methods=["POST"]),
+        Route("/api/takes/{key}/pose", api.pose, methods=["POST"]),
         Route("/api/meshes/{key}", api.mesh),
         Route("/api/open", api.open, methods=["POST"]),
         WebSocketRoute("/ws", lambda websocket: attend(websocket, stage)),
@@ -184,8 +185,16 @@ class Api:
     @_told
     async def edit(self, request: Request) -> Response:
         """Edits the take that a `request` names."""
-        wish = parse((await _body(request, 4096)).decode(errors="replace"))
-        return JSONResponse({"take": self._stage.edit_take(request.path_params["key"], wish)})
+        return JSONResponse({"take": self._stage.edit_take(request.path_params["key"], await self._wish(request))})
+
+    @_told
+    async def pose(self, request: Request) -> Response:
+        """A pose of the take that a `request` names, with a point dragged to a place."""
+        wish = await self._wish(request)
+        return JSONResponse(await asyncio.to_thread(self._stage.pose_take, request.path_params["key"], wish))
+
+    async def _wish(self, request: Request) -> dict[str, Any]:
+        return parse((await _body(request, self._stage.limits.message_bytes)).decode(errors="replace"))
 
     @_told
     async def export(self, request: Request) -> Response:

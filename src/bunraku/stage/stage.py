@@ -13,15 +13,16 @@ from typing import Any
 from bunraku.errors import BunrakuError, UnknownName
 from bunraku.kernels.announce import hear_compiling
 from bunraku.progress import Progress
-from bunraku.stage import describe, takes
+from bunraku.stage import describe, take_edits, takes
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.hand_commands import BadCommand, from_plain
 from bunraku.stage.input_log import read_log
 from bunraku.stage.live import Live, Sample
 from bunraku.stage.mesh_store import Meshes
-from bunraku.stage.messages import EntryJson, PieceJson, ProgressJson, StageMessageJson, TakeHistoryJson
+from bunraku.stage.messages import EntryJson, PieceJson, PoseAnswerJson, ProgressJson, StageMessageJson, TakeHistoryJson
 from bunraku.stage.room import Room, Visitor
 from bunraku.stage.stage_limits import StageLimits
+from bunraku.stage.take_posing import TakePosing
 from bunraku.stage.takes import Shelf, Take
 from bunraku.stage.uploads import Opener, Uploads
 from bunraku.stage.wire import PROTOCOL_VERSION, CloseCode, Refusal
@@ -50,6 +51,7 @@ class Stage:
         self.uploads = Uploads(opener)
         self.entries: dict[str, Entry] = {f"e{k}": entry for k, entry in enumerate(entries)}
         self.takes: dict[str, Take] = {}
+        self._take_posing = TakePosing()
         self.meshes = Meshes(limits)
         self.visitors: set[Visitor] = set()
         self._things: dict[str, Recorded | Live] = {}
@@ -62,9 +64,9 @@ class Stage:
         self._shelf = shelf
         if shelf is not None:
             for title in shelf.titles()[-limits.entries // 2 :]:
-                load = functools.partial(shelf.load, title)
-                (key,) = self.add([Entry(title, load, "", "Takes")])
-                self.takes[key] = Take(load)
+                take = Take(functools.partial(shelf.load, title))
+                (key,) = self.add([Entry(title, functools.partial(getattr, take, "piece"), "", "Takes")])
+                self.takes[key] = take
 
     # -- entries -------------------------------------------------------------------------------------------------
 
@@ -126,7 +128,11 @@ class Stage:
         if key not in self._described or self._described[key][0] is not thing:
             content, samples = describe.recorded(thing, self.meshes)
             self._described[key] = (thing, describe.piece(key, entry, content), samples)
-        return self._described[key][1:]
+        _, piece, samples = self._described[key]
+        if key in self.takes:
+            piece = piece.copy()
+            piece["take"] = take_edits.described(self.takes[key].version)
+        return piece, samples
 
     def add(self, entries: Sequence[Entry]) -> list[str]:
         """Adds `entries` to the list and returns their keys; raises BunrakuError if the list is full."""
@@ -152,7 +158,7 @@ class Stage:
         except BunrakuError as problem:
             self.notice_all(str(problem))
             return
-        self.takes[key] = Take(piece)
+        self.takes[key] = Take(takes.Version(piece))
         self._shelve(key)
         self.tell_all({"type": "taken", "entry": key})
 
@@ -161,12 +167,12 @@ class Stage:
         if self._shelf is None:
             return
         try:
-            self._shelf.keep(self.entries[key].title, self.takes[key].piece)
+            self._shelf.keep(self.entries[key].title, self.takes[key].version)
         except BunrakuError as problem:
             self.notice_all(f"This take is not kept on disk: {problem}")
 
     def edit_take(self, key: str, wish: Plain) -> TakeHistoryJson:
-        """Trims, renames or deletes the take `key`, or undoes or redoes a trim, according to the `wish` of a page.
+        """Edits, renames or deletes the take `key`, or undoes or redoes an edit, according to the `wish` of a page.
 
         Raises UnknownName if there is no such take, Refusal if the wish is malformed, BunrakuError if it cannot be done.
         """
@@ -174,8 +180,6 @@ class Stage:
             raise UnknownName("take", key, tuple(self.takes))
         take = self.takes[key]
         match wish:
-            case {"edit": "trim", "start": int(start) | float(start), "stop": int(stop) | float(stop), **rest} if not rest:
-                take.trim(float(start), float(stop))
             case {"edit": "undo", **rest} if not rest:
                 take.undo()
             case {"edit": "redo", **rest} if not rest:
@@ -185,11 +189,20 @@ class Stage:
             case {"edit": "delete", **rest} if not rest:
                 self._delete_take(key)
             case _:
-                raise Refusal(CloseCode.MALFORMED, "an edit is trim (start, stop), undo, redo, rename (title) or delete")
-        if wish["edit"] in ("trim", "undo", "redo"):
+                take.change(take_edits.edited(take.version, wish, self.limits))
+        if wish["edit"] not in ("rename", "delete"):
             self._shelve(key)
         self.tell_all({"type": "entries"})
         return _history(take)
+
+    def pose_take(self, key: str, wish: Plain) -> PoseAnswerJson:
+        """A pose of the take `key` with a point dragged to a place, for the `wish` of a page. Blocks: not for the event loop.
+
+        Raises UnknownName if there is no such take, Refusal if the wish is malformed.
+        """
+        if key not in self.takes:
+            raise UnknownName("take", key, tuple(self.takes))
+        return self._take_posing.posed(self.takes[key].piece, wish)
 
     def _rename_take(self, key: str, title: str) -> None:
         entry, new = self.entries[key], " ".join(title.split())

@@ -27,6 +27,10 @@ class StageLimits:
     """Maximum duration of a recording, after which it stops [s]."""
     title_letters: int = 80
     """Maximum length of the title of a take."""
+    take_layers: int = 32
+    """Maximum number of layers of a take."""
+    take_keys: int = 20_000
+    """Maximum number of keys of a take, in all of its layers."""
     waiting_commands: int = 1000
     """Maximum number of commands queued for one tick of a live figure; beyond that the oldest are dropped."""
     log_commands: int = 500_000

@@ -1,15 +1,16 @@
-"""Takes: recordings of live entries, as motions that can be trimmed, with undo and redo, and kept on a shelf."""
+"""Takes: recordings of live entries, as motions that can be edited, with undo and redo, and kept on a shelf."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from bunraku.errors import MotionError
-from bunraku.motion import Motion, Track
+from bunraku.motion import Layer, Motion, Track, layered
 from bunraku.stage.entry import Recorded, Series
 from bunraku.stage.live import Live, Sample
 
@@ -55,17 +56,33 @@ def trimmed(piece: Recorded, start: float, stop: float) -> Recorded:
     )  # fmt: skip
 
 
+@dataclass(frozen=True, eq=False)
+class Version:
+    """One state of a take: a recording, and layers of keys on top of it, the lowest first."""
+
+    recording: Recorded
+    layers: tuple[Layer, ...] = ()
+
+    @cached_property
+    def seen(self) -> Recorded:
+        """The recording with its layers: what is shown and exported."""
+        motion = layered(self.recording.motion, self.layers)
+        if motion is self.recording.motion:
+            return self.recording
+        return replace(self.recording, motion=motion, series=())  # recorded energies are not those of the edited motion
+
+
 class Shelf(Protocol):
     """Where takes are kept, by title, so that they outlive the stage. Each method raises BunrakuError if that fails."""
 
     def titles(self) -> list[str]:
         """The titles of all takes, oldest first."""
 
-    def load(self, title: str) -> Recorded:
+    def load(self, title: str) -> Version:
         """The take with this `title`."""
 
-    def keep(self, title: str, piece: Recorded) -> None:
-        """Writes a `piece`, in place of the take with the same `title` if there is one."""
+    def keep(self, title: str, version: Version) -> None:
+        """Writes a `version`, in place of the take with the same `title` if there is one."""
 
     def rename(self, title: str, new: str) -> None:
         """Changes a `title` to a `new` one."""
@@ -75,21 +92,26 @@ class Shelf(Protocol):
 
 
 class Take:
-    """A recorded `piece` with its edit history; one that lies on a shelf may be a function that loads it."""
+    """A take with its edit history. `first` is its oldest version; of one that lies on a shelf, a function that loads it."""
 
-    def __init__(self, piece: Recorded | Callable[[], Recorded]) -> None:
-        self._first = piece
-        self._edits: list[Recorded] = []
+    def __init__(self, first: Version | Callable[[], Version]) -> None:
+        self._first = first
+        self._edits: list[Version] = []
         self._at = 0
 
     @property
-    def piece(self) -> Recorded:
+    def version(self) -> Version:
         """The current version."""
         if self._at > 0:
             return self._edits[self._at - 1]
         if callable(self._first):
             self._first = self._first()
         return self._first
+
+    @property
+    def piece(self) -> Recorded:
+        """What the current version shows."""
+        return self.version.seen
 
     @property
     def can_undo(self) -> bool:
@@ -101,9 +123,9 @@ class Take:
         """Whether there is a newer version."""
         return self._at < len(self._edits)
 
-    def trim(self, start: float, stop: float) -> None:
-        """Keeps the part between `start` and `stop` [s]."""
-        self._edits[self._at :] = [trimmed(self.piece, start, stop)]
+    def change(self, version: Version) -> None:
+        """Goes on to a new `version`; newer ones that were undone are forgotten."""
+        self._edits[self._at :] = [version]
         self._at += 1
 
     def undo(self) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 
 from bunraku.errors import FileError
 from bunraku.stage.entry import Recorded
+from bunraku.stage.takes import Version
 
 
 def user_takes() -> Path:
@@ -36,21 +37,22 @@ class TakeFolder:
             return []
         return [unquote(file.stem) for file in files if not file.name.startswith(".")]
 
-    def load(self, title: str) -> Recorded:
-        """The take with this `title`. Raises FileError if its file is gone or damaged."""
-        from bunraku.io.tables.npz_file import load_npz
+    def load(self, title: str) -> Version:
+        """The take with this `title`, and its layers. Raises FileError if its file is gone or damaged."""
+        from bunraku.io.tables.npz_file import load_npz_layers
 
-        return Recorded(load_npz(self._file(title)))
+        motion, layers = load_npz_layers(self._file(title))
+        return Version(Recorded(motion), layers)
 
-    def keep(self, title: str, piece: Recorded) -> None:
-        """Writes the motion of a `piece` under a `title`. Raises FileError if that fails."""
+    def keep(self, title: str, version: Version) -> None:
+        """Writes the motion of a `version` and its layers under a `title`. Raises FileError if that fails."""
         from bunraku.io.tables.npz_file import save_npz
 
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise self._problem(self.folder, error) from None
-        save_npz(piece.motion, self._file(title))
+        save_npz(version.recording.motion, self._file(title), version.layers)
 
     def rename(self, title: str, new: str) -> None:
         """Changes a `title` to a `new` one. Raises FileError if that fails."""

@@ -35,6 +35,11 @@ export class Panels {
     if (PHONE.matches) this.showList(false)
   }
 
+  /** On a phone the editor leaves no room for another part beside the stage. */
+  makeRoom(editing: boolean): void {
+    if (editing && PHONE.matches) this.set({ list: false, plots: false })
+  }
+
   /** Everything but the stage is hidden, or shown again. */
   toggleOnlyStage(): void {
     document.body.classList.toggle('bare')

@@ -1,8 +1,8 @@
-/** What can be done with a recorded piece: trim it, undo that, rename or delete it, export it. */
+/** What can be done with a recorded piece: trim and edit it, undo that, rename or delete it, export it. */
 import { saveAs } from '../download'
 import type { Entry, Piece, Progress, TakeEdit } from '../messages'
 import { post } from '../source'
-import { button, h } from './dom'
+import { button, h, press } from './dom'
 import type { Working } from './notices'
 import { askTitle } from './rename'
 
@@ -14,7 +14,7 @@ export interface TakeHost {
     readonly exports: string[]
     entry(id: string): Entry | undefined
     reload(): Promise<unknown>
-    open(id: string): Promise<void>
+    refresh(): Promise<void>
     openFirst(): Promise<void>
   }
   /** The handles on the time line between which a take is kept. */
@@ -23,6 +23,8 @@ export interface TakeHost {
     readonly range: [number, number]
     show(on: boolean): void
   }
+  /** Opens or closes the curve editor. */
+  toggleEditor(): void
   notices: {
     begin(text: string): Working
     fail(problem: unknown): void
@@ -40,6 +42,10 @@ const FORMATS: Record<string, string> = {
 
 export class TakeDesk {
   readonly elements: HTMLElement[]
+  private readonly curves = button('curve', 'Edit curves, keys and layers (C)', () => this.host.toggleEditor(), {
+    text: 'Edit',
+    id: 'edit-take',
+  })
   private readonly cut = button('cut', 'Trim this take', () => this.toggleTrim(), { id: 'trim' })
   private readonly keep = button(null, 'Keep only what is between the handles', () => void this.trim(), {
     text: 'Keep',
@@ -58,11 +64,13 @@ export class TakeDesk {
     this.menu,
   )
 
+  /** Edits that the page does not show yet. */
+  saving = 0
   /** Exports that go on, by entry. */
   private readonly exporting = new Map<string, Working>()
 
   constructor(private readonly host: TakeHost) {
-    this.elements = [this.cut, this.keep, this.undo, this.redo, this.rename, this.remove, this.download]
+    this.elements = [this.curves, this.cut, this.keep, this.undo, this.redo, this.rename, this.remove, this.download]
     addEventListener('click', (event) => {
       if (!this.download.contains(event.target as Node)) this.download.open = false
     })
@@ -87,17 +95,23 @@ export class TakeDesk {
     if (confirm(`Delete “${title}”? This cannot be undone.`)) await this.edit({ edit: 'delete' })
   }
 
-  async edit(edit: TakeEdit): Promise<void> {
+  /** Edits the open take; false if that was refused. */
+  async edit(edit: TakeEdit): Promise<boolean> {
     const { entries, notices } = this.host
     const id = entries.opened?.piece.id
-    if (id === undefined || !entries.entry(id)?.take) return
+    if (id === undefined || !entries.entry(id)?.take) return false
+    this.saving++
     try {
       await post(`/api/takes/${id}`, JSON.stringify(edit))
       await entries.reload()
       if (edit.edit === 'delete') await entries.openFirst()
-      else await entries.open(id)
+      else await entries.refresh()
+      return true
     } catch (problem) {
       notices.fail(problem)
+      return false
+    } finally {
+      this.saving--
     }
   }
 
@@ -105,7 +119,7 @@ export class TakeDesk {
     const { entries, trim } = this.host
     const piece = entries.opened?.piece
     const take = piece ? entries.entry(piece.id)?.take : null
-    for (const tool of [this.cut, this.undo, this.redo, this.rename, this.remove]) tool.hidden = !take
+    for (const tool of [this.curves, this.cut, this.undo, this.redo, this.rename, this.remove]) tool.hidden = !take
     this.keep.hidden = !take || !trim.shown
     this.undo.disabled = !take?.undo
     this.redo.disabled = !take?.redo
@@ -117,6 +131,10 @@ export class TakeDesk {
         return h('button', { type: 'button', data: { format }, onclick: save }, name)
       }),
     )
+  }
+
+  showEditing(on: boolean): void {
+    press(this.curves, on)
   }
 
   private async export(format: string): Promise<void> {

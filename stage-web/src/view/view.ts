@@ -49,6 +49,9 @@ export class View {
   private readonly governor: Governor
   private followed: { actor: Actor; frame: number } | null = null
   private stale = true
+  private time = 0
+  /** Configurations shown instead of those of the samples, by track. */
+  private readonly posed = new Map<number, number[]>()
 
   constructor(
     private readonly container: HTMLElement,
@@ -93,17 +96,42 @@ export class View {
   // -- what is shown ---------------------------------------------------------------------------------------------
 
   set(piece: Piece, samples: Samples | null, mesh: MeshData): void {
+    this.fit(this.cover(new Cast(piece, samples, mesh, this.theme.palette)))
+    this.show(samples === null ? 0 : samples.t[0])
+    this.refresh()
+  }
+
+  /** The same piece after an edit: the camera stays where it is. */
+  reset(piece: Piece, samples: Samples, mesh: MeshData): void {
+    this.cover(new Cast(piece, samples, mesh, this.theme.palette))
+    this.show(this.time)
+    this.refresh()
+  }
+
+  private cover(cast: Cast): Cast {
     this.clear()
-    const cast = new Cast(piece, samples, mesh, this.theme.palette)
     this.cast = cast
     this.world.add(cast.group)
-    this.fit(cast)
-    this.show(samples === null ? 0 : samples.t[0])
+    return cast
+  }
+
+  /** The configuration in which a track is shown. */
+  shown(track: number): number[] {
+    return [...(this.actors[track]?.moment.q ?? [])]
+  }
+
+  /** Shows a track of a recorded piece in another configuration than its own, until null takes that back. */
+  pose(track: number, q: number[] | null): void {
+    if (q === null && !this.posed.has(track)) return
+    if (q === null) this.posed.delete(track)
+    else this.posed.set(track, q)
+    this.show(this.time)
     this.refresh()
   }
 
   private clear(): void {
     this.followed = null
+    this.posed.clear()
     this.bands = []
     this.pins = []
     this.seat.follow(null)
@@ -125,7 +153,13 @@ export class View {
 
   /** Everything at a time of a recorded piece. */
   show(time: number): void {
+    this.time = time
     this.cast?.seek(time)
+    for (const [track, q] of this.posed) {
+      const { moment } = this.actors[track]
+      moment.q.set(q)
+      moment.tension = null
+    }
     this.moved()
   }
 

@@ -3,8 +3,8 @@
     data = numpy.load("walk.npz")
     data["t"], data["q"], data["variables"], data["figure"]      # the figure as YAML text
 
-The second track's arrays are called q1, v1, …. The reader refuses pickles, arrays larger than the file, and numbers that
-are not finite.
+The second track's arrays are called q1, v1, …. A motion with layers has their keys in `layers`, as JSON, and its arrays are those
+below the layers. The reader refuses pickles, arrays larger than the file, and numbers that are not finite.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import io
 import json
 import math
 import zipfile
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from bunraku.errors import BunrakuError, FileError
 from bunraku.figure import Figure
 from bunraku.io.yaml.figure_file import figure_yaml, parse_figure
-from bunraku.motion import Mark, Motion, Track
+from bunraku.motion import Curve, Key, Layer, Mark, Motion, Track, layered
 from bunraku.motion.still import as_motion
 from bunraku.motion.track import OPTIONAL_FIELDS
 from bunraku.writing import writing
@@ -32,11 +33,13 @@ from bunraku.writing import writing
 _SAVED_BY = "motions are written by save(motion, 'name.npz')"
 
 
-def save_npz(thing: Motion | Figure, path: str | PathLike[str]) -> None:
-    """Writes a motion (or a figure at its start, `thing`) to `path`, with its figures and marks."""
+def save_npz(thing: Motion | Figure, path: str | PathLike[str], layers: Sequence[Layer] = ()) -> None:
+    """Writes a motion (or a figure at its start, `thing`) to `path`, with its figures, marks and `layers`."""
     motion = as_motion(thing, path)
     marks = [[mark.t, mark.text, mark.kind] for mark in motion.marks]
     arrays: dict[str, Any] = {"t": motion.t, "marks": np.array(json.dumps(marks))}
+    if layers:
+        arrays["layers"] = np.array(json.dumps([_plain(layer) for layer in layers]))
     for k, track in enumerate(motion.tracks):
         values = {field: getattr(track, field) for field in ("q", *OPTIONAL_FIELDS)}
         texts = {"figure": figure_yaml(track.figure), "name": track.name, "variables": list(track.figure.names)}
@@ -51,11 +54,22 @@ def save_npz(thing: Motion | Figure, path: str | PathLike[str]) -> None:
 
 
 def load_npz(path: str | PathLike[str]) -> Motion:
-    """The motion in the file at `path`; raises FileError if it holds none, or is damaged."""
+    """The motion in the file at `path`, with its layers; raises FileError if it holds none, or is damaged."""
+    return _loaded(path)[0]
+
+
+def load_npz_layers(path: str | PathLike[str]) -> tuple[Motion, tuple[Layer, ...]]:
+    """The motion in the file at `path` below its layers, and the layers; raises FileError if it holds none, or is damaged."""
+    return _loaded(path)[1:]
+
+
+def _loaded(path: str | PathLike[str]) -> tuple[Motion, Motion, tuple[Layer, ...]]:
     path = Path(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            return _motion(_Archive(archive, path))
+            file = _Archive(archive, path)
+            motion, layers = _motion(file), _layers(file)
+            return layered(motion, layers), motion, layers
     except OSError as error:
         raise FileError(
             f"cannot be read: {error.strerror or error}", path=str(path), advice="check its name and permissions"
@@ -141,3 +155,25 @@ def _marks(file: _Archive) -> tuple[Mark, ...]:
         return tuple(Mark(float(t), str(text), str(kind)) for t, text, kind in json.loads(file.text("marks")))
     except (TypeError, ValueError, RecursionError):
         raise file.refuse("the marks are not a list of [t, text, kind]") from None
+
+
+def _plain(layer: Layer) -> dict[str, Any]:
+    curves = [[curve.track, curve.variable, [[key.t, key.offset] for key in curve.keys]] for curve in layer.curves]
+    return {"name": layer.name, "weight": layer.weight, "muted": layer.muted, "curves": curves}
+
+
+def _layers(file: _Archive) -> tuple[Layer, ...]:
+    if "layers" not in file:
+        return ()
+    try:
+        return tuple(_layer(**plain) for plain in json.loads(file.text("layers")))
+    except (TypeError, ValueError, RecursionError):
+        raise file.refuse("the layers are not a list of {name, weight, muted, curves}") from None
+
+
+def _layer(name: str, weight: float, muted: bool, curves: list[Any]) -> Layer:
+    own = (
+        Curve(str(track), str(variable), tuple(Key(float(t), float(offset)) for t, offset in keys))
+        for track, variable, keys in curves
+    )
+    return Layer(str(name), tuple(own), float(weight), bool(muted))
