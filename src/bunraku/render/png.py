@@ -24,7 +24,6 @@ _STROKES: dict[str, list[tuple[float, float]]] = {
     "s": [(5, 5), (4, 6), (2, 6), (0, 5), (0, 4), (5, 2), (5, 1), (4, 0), (1, 0), (0, 1)], "-": [(1, 4), (5, 4)],
 }  # fmt: skip
 """Polylines of characters, in tenths of the height of a digit."""
-_ADVANCE = {".": 4.0, " ": 5.0}  # of the others: 9
 
 
 def png(pixels: Pixels) -> bytes:
@@ -57,15 +56,15 @@ def with_time(picture: Pixels, t: float, digits: int = 2) -> Pixels:
 def _drawn(text: str, size: float) -> Array:
     """How much of each pixel the strokes of a `text` cover, 0 to 1."""
     scale, thick = size / 10.0, max(0.55, size / 18)
-    length = sum(_ADVANCE.get(char, 9.0) for char in text)
-    height, width = int(size + 2 * thick) + 2, int(length * scale + 2 * thick) + 2
+    widths = [3.0 + max((a for a, _ in _STROKES[char]), default=2.0) for char in text]
+    height, width = int(size + 2 * thick) + 2, int(sum(widths) * scale + 2 * thick) + 2
     y, x = np.mgrid[:height, :width] + 0.5
     distance, left = np.full((height, width), np.inf), 0.0
-    for char in text:
+    for char, wide in zip(text, widths, strict=True):
         way = [(thick + (left + a) * scale, thick + size - b * scale) for a, b in _STROKES[char]]
         for (x0, y0), (x1, y1) in pairwise(way):
             dx, dy = x1 - x0, y1 - y0
             along = np.clip(((x - x0) * dx + (y - y0) * dy) / max(dx * dx + dy * dy, 1e-9), 0.0, 1.0)
             distance = np.minimum(distance, np.hypot(x - x0 - along * dx, y - y0 - along * dy))
-        left += _ADVANCE.get(char, 9.0)
+        left += wide
     return np.clip(thick + 0.5 - distance, 0.0, 1.0)
