@@ -144,7 +144,7 @@ def test_all_methods_lead_to_the_same_place(method) -> None:
 
 
 def test_an_input_without_a_price_is_refused() -> None:
-    with pytest.raises(BunrakuError, match=r"does not weigh these inputs: x_force\n  advice: add a term Forces for them"):
+    with pytest.raises(BunrakuError, match=r"does not weigh these inputs: x_force\n  advice: add a term of forces for them"):
         optimize(FIGURE, [Configuration({"x": 0.0})], duration=1.0)
     with pytest.raises(BunrakuError, match=r"these inputs: x_force\n"):  # although the configuration determines the force
         optimize(FIGURE, [Configuration(1.0)], duration=1.0)
@@ -152,7 +152,7 @@ def test_an_input_without_a_price_is_refused() -> None:
 
 def test_a_string_without_a_price_is_refused_by_name() -> None:
     arm = library.arm2d()
-    with pytest.raises(BunrakuError, match=r"these inputs: hand_x, hand_length\n  advice: add a term Speed or Acceleration"):
+    with pytest.raises(BunrakuError, match=r"these inputs: hand_x, hand_length\n  advice: add a term of speed or acceleration"):
         optimize(arm, [Configuration(dict.fromkeys(arm.dynamic, 1.0))], duration=0.5)
 
 

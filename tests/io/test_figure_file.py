@@ -340,6 +340,13 @@ def test_errors_name_the_file_and_show_the_line(tmp_path):
     )
 
 
+def test_the_name_of_a_spindle_is_not_that_of_its_frame(tmp_path):
+    path = tmp_path / "arm.yaml"
+    path.write_text((HERE / "arm.yaml").read_text().replace("spindle: hand_spindle", "spindle: hand"))
+    with pytest.raises(FileError, match=r"no frame is called 'hand'[^?]*did you mean hand_spindle\?"):
+        load_figure(path)
+
+
 def test_shapes_that_cannot_be_said_shorter_are_exact():
     shape = Shape("f", Capsule(0.1, 0.3), (0.1, 0.2, 0.3), (0.5, 0.5, -0.5, 0.5))
     other = replace(shape, geometry=Box((1, 2, 3)), collides=False, color=(0, 0, 1))

@@ -56,6 +56,7 @@ def test_without_a_display_it_prints_the_address_and_writes_files_until_ctrl_c(t
     assert ("every network" in out) == (host == "0.0.0.0")
     assert ("ssh -L" in out) == (host == "127.0.0.1")
     assert "There is no display. No browser is opened. The stage is served until Ctrl-C" in out
+    assert f"Meanwhile {tmp_path / 'out' / 'show.html'} and a video of it are written" in out
     assert f"wrote {tmp_path / 'out' / 'show.html'}" in out
 
 

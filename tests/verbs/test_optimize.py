@@ -101,7 +101,7 @@ def test_a_point_and_the_centre_of_mass_are_led(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_of_points_are_pointed_at(tmp_path: Path, right: str, wrong: str, says: str) -> None:
-    text = "optimize: arm3d\nduration: 1\ncost:\n  - {point: tip, weight: 3, reference: {z: 0.2}}\n"
+    text = "optimize: arm3d\nduration: 1\ncost:\n  - {point: tip, weight: 3, reference: {z: 0.2}}\n  - {speed: 1}\n"
     assert OptimizeOrder.load(written(tmp_path, text)).cost
     with pytest.raises(FileError, match=r"order\.yaml:4:\d+") as caught:
         OptimizeOrder.load(written(tmp_path, text.replace(right, wrong)))
@@ -129,6 +129,21 @@ def test_a_motion_is_imitated(tmp_path: Path) -> None:
     assert order.guess is not None
     assert order.duration == pytest.approx(2.0)
     assert np.array_equal(order.q, order.guess.q[0])
+    assert order.inputs == order.figure.kinematic  # strings, not motors
+
+
+def test_inputs_are_chosen_by_patterns(tmp_path: Path) -> None:
+    order = OptimizeOrder.load(
+        written(tmp_path, "optimize: marionette22\nduration: 1 s\ninputs: ['*_length', left_arm_x]\ncost: [{speed: 1}]\n")
+    )
+    assert order.inputs is not None
+    assert set(order.inputs) == {*(name for name in order.figure.kinematic if name.endswith("_length")), "left_arm_x"}
+
+
+def test_an_input_without_a_price_is_found_when_the_file_is_read(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r":3:\d+: the cost does not weigh these inputs: .*_torque") as caught:
+        OptimizeOrder.load(written(tmp_path, "optimize: marionette22\nduration: 1 s\ncost: [{speed: 1}]\n"))
+    assert "forces" in (caught.value.advice or "")
 
 
 @pytest.mark.parametrize(

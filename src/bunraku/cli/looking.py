@@ -96,8 +96,9 @@ def check(
             broken += 1
             say(str(error), style="red", to=err)
             continue
-        say(f"✓ {file}: {summaries.summary(thing)}", style="green")
-        for hint in summaries.hints(thing):
+        hints = summaries.hints(thing)
+        say(f"{'!' if hints else '✓'} {file}: {summaries.summary(thing)}", style="yellow" if hints else "green")
+        for hint in hints:
             say(f"  {hint}", style="yellow")
         for note in thing.notes() if isinstance(thing, Order) else first_steps(thing) if isinstance(thing, Humanoid) else ():
             say(f"  {note}")

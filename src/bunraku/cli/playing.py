@@ -35,7 +35,8 @@ def play(
 ) -> None:
     """Open the stage, a page in the browser: watch motions, pull strings, record, export.
 
-    If there is no display, the address is printed, and a video and an HTML page that works offline are written.
+    If there is no display, the address is printed, and of figures and files that are named a video and an HTML page that works
+    offline are written.
     """
     from bunraku.teleop import opening_show
     from bunraku.teleop.dropped_files import shown
@@ -45,7 +46,7 @@ def play(
     entries = []
     for name in sources or ():
         entries += file_entries(Path(name)) if Path(name).is_file() else shown(thing_named(name), Path(name).stem)
-    open_stage(entries or opening_show(), host=host, port=port, browser=browser, out=folder)
+    open_stage(entries or opening_show(), host=host, port=port, browser=browser, out=folder if entries else None)
 
 
 @verb(alone=True)

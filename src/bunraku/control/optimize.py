@@ -132,7 +132,7 @@ def optimize(
     begun = worked()
     system = System.of(figure, dt=dt, inputs=inputs, share=share)
     problem = problem_of(system, cost, duration=duration, q=q, v=v)
-    _require_prices(problem)
+    require_prices(problem)
     require_admissible(figure, problem.start[: system.n_q], within=options.max_start_gap)
     if touch is not None:
         return _touching(
@@ -183,14 +183,14 @@ def _touching(
     return Optimum(problem, run, no_gains(), history, outcome, {"optimize": worked() - begun}, scene, seed)
 
 
-def _require_prices(problem: ControlProblem) -> None:
-    """Raises BunrakuError, with the names, if no term weighs an input: its optimum could be as large as the dynamics allow."""
+def require_prices(problem: ControlProblem) -> None:
+    """Raises BunrakuError, with the names, if no term of a `problem` weighs an input, whose optimum could then be very large."""
     if free := problem.unpriced:
         forces = {force.name for force in problem.system.figure.forces}
-        terms = ["Forces"] * (not forces.isdisjoint(free)) + ["Speed or Acceleration"] * (not forces.issuperset(free))
+        terms = ["of forces"] * (not forces.isdisjoint(free)) + ["of speed or acceleration"] * (not forces.issuperset(free))
         raise BunrakuError(
             f"the cost does not weigh these inputs: {', '.join(free)}\n"
-            f"  advice: add a term {' and one of '.join(terms)} for them, or leave them out of inputs"
+            f"  advice: add a term {' and one '.join(terms)} for them, or leave them out of inputs"
         )
 
 

@@ -26,7 +26,7 @@ NOT_HELD = Outcome(
     False, "not held", "an arm loses the object along every path tried", advice="move the holds, or let the object tilt more"
 )
 TOUCHES = Outcome(
-    False, "touches", "something collides along every path tried", advice="give a larger margin, or widen the passage"
+    False, "touches", "something collides along every path tried", advice="give a larger margin or budget, or widen the passage"
 )
 REFUSED = Outcome(
     False, "refused", "the rechecker refuses the motion along every path tried", advice="give more samples, or a lower speed"

@@ -46,7 +46,7 @@ def _count(n: int, word: str) -> str:
 
 
 def hints(thing: Any) -> list[str]:
-    """Likely mistakes in `thing`, one line each: a start outside limits, strings too short, loops open, points below planes."""
+    """Likely mistakes in `thing`, one line each: starts outside limits, short strings, open loops, points below planes, no mass."""
     from bunraku.figure import Figure, plain_kinematics
 
     if not isinstance(thing, Figure):
@@ -71,6 +71,8 @@ def hints(thing: Any) -> list[str]:
         below = up @ (plain_kinematics.point(X_W, contact.plane) - plain_kinematics.point(X_W, contact.point))
         if below > 1e-6:
             found.append(f"contact {contact.name} is {1e3 * below:.3g} mm below its plane at the start")
+    if thing.dynamic and not thing.mass > 0.0:
+        found.append("nothing has a mass: it can be posed, but not simulated; give its frames bodies")
     return found
 
 

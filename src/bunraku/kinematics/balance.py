@@ -54,7 +54,12 @@ def edges(polygon: ArrayLike) -> tuple[Array, Array]:
 
     Raises `BunrakuError` for fewer than three corners.
     """
-    P = np.asarray(polygon, float)
+    try:
+        P = np.asarray(polygon, float)
+    except (TypeError, ValueError):
+        raise BunrakuError(
+            f"expected the corners (k, 2) of a polygon, got {polygon!r}\n  advice: support_polygon makes one"
+        ) from None
     if len(P) < 3:
         raise BunrakuError(f"{len(P)} corners have no inside\n  advice: give at least three points of support, not in a line")
     along = np.roll(P, -1, axis=0) - P
@@ -84,7 +89,11 @@ def static_margin(figure: Figure, q: ArrayLike, polygon: ArrayLike) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Balance(Bound):
-    """The centre of mass stays above a support polygon."""
+    """The centre of mass stays above a support polygon: `Balance(support_polygon(points), inside=0.02)`.
+
+    `points` are where the figure stands: for example the corners of its soles, or points of several frames,
+    `[pose(robot, q).point("left_sole", (x, y, 0)) for x in (-0.08, 0.12) for y in (-0.05, 0.05)]`.
+    """
 
     polygon: ArrayLike
     """Corners (k, 2), counter-clockwise [m]."""

@@ -197,6 +197,7 @@ def figure(f: Figure, meshes: Meshes) -> FigureJson:
                 "geometry": geometry(s.geometry, meshes),
             }
             for s in f.shapes
+            if s.visible
         ],
     }  # fmt: skip
 

@@ -77,6 +77,10 @@ class Serving:
         with contextlib.suppress(KeyboardInterrupt), self._socket:
             self._server.run(sockets=[self._socket])
 
+    def over(self) -> bool:
+        """Whether it has been told to stop."""
+        return self._server.should_exit
+
     def __enter__(self) -> Serving:
         self._thread = threading.Thread(target=self._in_thread, name="bunraku-stage", daemon=True)
         self._thread.start()
@@ -165,7 +169,10 @@ def play(
     else:
         _say_no_browser(console, serving, host, "" if browser is False else "There is no display. ")
         if out is not None and browser is None:
-            threading.Thread(target=_write_offline, args=(serving.stage, out, console), daemon=True).start()
+            console.print(
+                f"Meanwhile {out / 'show.html'} and a video of it are written; --no-browser writes none.", highlight=False
+            )
+            threading.Thread(target=_write_offline, args=(serving.stage, out, console, serving.over), daemon=True).start()
     serving.run(heard)
 
 
@@ -199,7 +206,7 @@ def _prepare(stage: Stage) -> None:
         stage.opened(next(iter(stage.entries)))
 
 
-def _write_offline(stage: Stage, out: Path, console: Console) -> None:
+def _write_offline(stage: Stage, out: Path, console: Console, over: Callable[[], bool] = lambda: False) -> None:
     """Writes the recorded entries for use without this server: a page with all of them, and the first as a video."""
 
     def wrote(path: Path, what: str) -> None:
@@ -218,6 +225,8 @@ def _write_offline(stage: Stage, out: Path, console: Console) -> None:
             stage.exporters["mp4"](moving[0].open(), out / "show.mp4")
             wrote(out / "show.mp4", f"({moving[0].title})")
     except (BunrakuError, OSError) as problem:
+        if over():  # Ctrl-C has ended ffmpeg, too
+            return
         console.print(str(problem), style="red", highlight=False)
     console.print("The stage is still being served. Press Ctrl-C to stop.", highlight=False)
 

@@ -52,6 +52,9 @@ def _along(node: Node, names: Names) -> Point | Branch:
 def _held(node: Node, names: Names) -> Point:
     """The spindle of a string: a point or a drum."""
     if not isinstance(node.value, dict):
+        whole = f"{node.value}_spindle"
+        if ("frame", node.value) not in names.places and ("frame", whole) in names.places:
+            raise node.error(f"no frame is called {node.value!r}", advice=f"did you mean {whole}?")
         return names.point(node)
     node.words(("drum", "radius", "axis", "turn", "towards", "turns", "thickness"), "a drum")
     words = node.given(

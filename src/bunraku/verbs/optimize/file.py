@@ -4,7 +4,7 @@
     duration: 10 s
     dt: 10 ms                     # default: 10 ms
     start: start                  # or `settle`, or values: {theta: 0}
-    inputs: [x_force]             # kinematic variables and forces that may be chosen; default: all
+    inputs: [x_force]             # kinematic variables and forces that may be chosen, also '*_length'; default: all
     cost:                         # weights by name, or one number for all; references are curves as in simulation files
       - {configuration: {theta: 100, x: 1}, reference: {theta: [[3, 0], [5, 180 deg], [7, 0]]}}
       - {momentum: 0.01, at_end: 1 s}
@@ -16,23 +16,26 @@
     output: swing.mp4
 
 Instead of curves, `imitate: {motion: wave.bvh, exaggerate: 1.2, simplify: 3}` takes the reference of all configuration terms from
-a motion. The figure then starts hanging at rest, and the search starts with strings that follow the reference.
+a motion. The figure then starts hanging at rest, the search starts with strings that follow the reference, and by default it may
+choose what the puppeteer moves, but no forces.
 """
 
 from __future__ import annotations
 
+import fnmatch
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, cast, get_args
+from typing import Any, ClassVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.collision.manifold.touch_rules import Touch
-from bunraku.control import Limits, Optimum, optimize
+from bunraku.control import Limits, Optimum, System, optimize
 from bunraku.control.cost import Term
 from bunraku.control.imitate import imitate
 from bunraku.control.newton import Kind, Method
+from bunraku.control.optimize import problem_of, require_prices
 from bunraku.dynamics.simulation import LEFT_SHARE
 from bunraku.figure import Figure
 from bunraku.io import RECORDINGS, load
@@ -119,13 +122,17 @@ class OptimizeOrder(Order):
         known = (*figure.kinematic, *(force.name for force in figure.forces))
         costs = root.need("cost", "the optimisation").items("terms, such as {forces: 0.01}")
         cost = tuple(term_of(node, figure, reference, q) for node in costs)
-        options = root.given(
-            inputs=lambda node: tuple(known_name(name, known, "input") for name in node.items("names of inputs")),
+        options: dict[str, Any] = {"inputs": figure.kinematic} if reference is not None and figure.kinematic else {}
+        options |= root.given(
+            inputs=lambda node: _inputs(node, known),
             method=lambda node: cast(Method, node.choice(("auto", *get_args(Kind)), "a method")),
             tolerance=lambda node: node.positive(Quantity.NUMBER),
             iterations=lambda node: node.whole(0, 1_000_000), coarse=lambda node: node.whole(1, 1000),
             share=share_of,
         )  # fmt: skip
+        with root.place_of("cost").blamed():
+            system = System.of(figure, dt=dt, inputs=options.get("inputs"))
+            require_prices(problem_of(system, cost, duration=duration, q=q))
         limits = limits_of(root.get("limits"), figure, folder)
         output = outputs_of(root.get("output"), folder)
         return cls(
@@ -147,6 +154,15 @@ class OptimizeOrder(Order):
     def plot(self, done: Optimum, path: Path) -> None:
         """Draws references, motion, inputs and convergence of the optimum `done` into the file `path`."""
         draw(done, path)
+
+
+def _inputs(node: Node, known: tuple[str, ...]) -> tuple[str, ...]:
+    """The inputs that a list of names and patterns, such as '*_length', chooses, each once."""
+    chosen: dict[str, None] = {}
+    for item in node.items("names of inputs"):
+        fitting = fnmatch.filter(known, item.scalar("the name of an input"))
+        chosen |= dict.fromkeys(fitting or (known_name(item, known, "input"),))
+    return tuple(chosen)
 
 
 def _reference(root: Node, figure: Figure, folder: Path, dt: float) -> Motion | None:
