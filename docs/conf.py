@@ -96,6 +96,7 @@ MORE = {  # modules of a package that are documented besides the names that the 
     ),
     "verbs": ("order", "loading", "execute"),
 }
+AGAIN = {"torch": "StepMap"}  # names of a package that are documented with another one
 UNSAID = {"build"}  # modules whose members need no docstring
 INNER = {  # members of those modules that are not public
     "plots": "Line, lines",
@@ -115,6 +116,7 @@ def page(package: str) -> list[str]:
     """The public names of a package; if it has no `__all__`, those of each of its modules."""
     module = importlib.import_module(f"bunraku.{package}")
     lines = [package, "=" * len(package), "", f".. automodule:: {module.__name__}"]
+    lines += [f"   :exclude-members: {AGAIN[package]}"] if package in AGAIN else []
     inside = {found.name for found in pkgutil.iter_modules(getattr(module, "__path__", ())) if not found.name.startswith("_")}
     for name in MORE.get(package, () if hasattr(module, "__all__") else sorted(inside)):
         if "." in name or name in inside:

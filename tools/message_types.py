@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
 from bunraku.stage import hand_commands, messages
-from bunraku.stage.hand_commands import Pull, Release, Reset, Sticks, Winch
+from bunraku.stage.hand_commands import Pull, Release, Reset, Sticks, Untangle, Winch
 from bunraku.stage.stage_limits import StageLimits
 from bunraku.stage.wire import PROTOCOL_VERSION, MessageKind
 from bunraku.writing import writing
 
 FILE = Path(__file__).parents[1] / "stage-web" / "src" / "messages.ts"
 LINE = 120  # biome's lineWidth
-COMMANDS = (Reset, Pull, Release, Winch, Sticks)  # those that the page sends; a Device speaks to the stage's own machine
+COMMANDS = (Reset, Untangle, Pull, Release, Winch, Sticks)  # those that the page sends; a Device speaks to the stage's own machine
 
 
 def written() -> str:

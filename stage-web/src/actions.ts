@@ -16,7 +16,7 @@ export interface ActionTargets {
   panels: Pick<Panels, 'togglePlots' | 'toggleOnlyStage'>
   theme: Pick<Theme, 'toggle'>
   entries: { openNext(): void }
-  live: Pick<LiveDesk, 'togglePause' | 'step' | 'changeSpeed' | 'toggleRecording' | 'reset'> | null
+  live: Pick<LiveDesk, 'togglePause' | 'step' | 'changeSpeed' | 'toggleRecording' | 'reset' | 'untangle'> | null
   takes: Pick<TakeDesk, 'edit'> | null
   editor: Pick<TakeEditor, 'toggle' | 'set'> | null
   isLive(): boolean
@@ -61,6 +61,7 @@ export function createActions(on: ActionTargets): Actions {
     limits: () => view.toggleLayer('limits'),
     record: () => live?.toggleRecording(),
     reset: () => live?.reset(),
+    untangle: () => live?.untangle(),
     undo: () => void on.takes?.edit({ edit: 'undo' }),
     editTake: () => on.editor?.toggle(),
     setKey: () => void on.editor?.set(),

@@ -6,7 +6,7 @@ import { Entries } from './entries'
 import { Hands } from './live/hands'
 import { LiveDesk } from './live/live-desk'
 import type { Grip } from './live/picking'
-import type { Progress, TakeEdit } from './messages'
+import type { PageMessage, Piece, Progress, TakeEdit } from './messages'
 import { Player } from './player'
 import { createScriptApi } from './script-api'
 import { type Opened, post, type Source } from './source'
@@ -16,6 +16,7 @@ import { isFramed } from './transport'
 import { h } from './ui/dom'
 import { EntryList } from './ui/entry-list'
 import { acceptFiles } from './ui/file-drop'
+import { FirstPull } from './ui/first-pull'
 import { showHelp } from './ui/help'
 import { Loading } from './ui/loading'
 import { Notices } from './ui/notices'
@@ -64,6 +65,7 @@ export class App {
   private readonly live: LiveDesk | null = null
   private readonly takes: TakeDesk | null = null
   private readonly editor: TakeEditor | null = null
+  private readonly firstPull = new FirstPull()
   private readonly actions: Actions
   private lastPicture = 0
   private pictures = 0
@@ -117,7 +119,11 @@ export class App {
         this.loading.tell(told)
         this.takes?.tell(told)
       }
-      this.live = new LiveDesk({ view, hands, plots, clock: timeline, entries, notices, progress })
+      const { firstPull } = this
+      const drives = (piece: Piece) => !isFramed() && firstPull.begin(piece)
+      const sent = (message: PageMessage) => firstPull.hear(message)
+      this.live = new LiveDesk({ view, hands, plots, clock: timeline, entries, notices, progress, drives, sent })
+      stage.append(firstPull.element)
       const toggleEditor = () => this.editor?.toggle()
       this.takes = new TakeDesk({ entries, trim: timeline.trim, notices, toggleEditor })
       const edit = (wish: TakeEdit) => this.takes?.edit(wish) ?? Promise.resolve(false)
@@ -195,6 +201,7 @@ export class App {
     this.live?.leave()
     this.hovered(null, null, 0, 0)
     this.editor?.load(piece, samples)
+    this.firstPull.leave(piece.live)
     document.body.classList.toggle('live', piece.live)
     document.title = `${piece.title} · bunraku`
     this.view.set(piece, samples, (key) => meshes.get(key))

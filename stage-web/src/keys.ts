@@ -20,6 +20,7 @@ export type ActionName =
   | 'limits'
   | 'record'
   | 'reset'
+  | 'untangle'
   | 'undo'
   | 'editTake'
   | 'setKey'
@@ -61,6 +62,13 @@ export const SHORTCUTS: Shortcut[] = [
   { keys: ['j', 'J'], label: 'J', does: 'joint-limit warnings', group: 'View', action: 'limits' },
   { keys: ['r', 'R'], label: 'R', does: 'start or stop recording', group: 'Live', action: 'record' },
   { keys: ['Backspace'], label: '⌫', does: 'reset to the start', group: 'Live', action: 'reset' },
+  {
+    keys: ['x', 'X'],
+    label: 'X',
+    does: 'untangle: limbs and strings back in order',
+    group: 'Live',
+    action: 'untangle',
+  },
   { keys: ['z', 'Z'], label: 'Z', does: 'undo the last edit of a take', group: 'Takes', action: 'undo' },
   { keys: ['c', 'C'], label: 'C', does: 'open or close the curve editor', group: 'Takes', action: 'editTake' },
   { keys: ['v', 'V'], label: 'V', does: 'set a key at the playhead', group: 'Takes', action: 'setKey' },

@@ -228,6 +228,7 @@ export interface Piece {
   blocks: Block[]
   pulls?: string[]
   sticks?: string[]
+  untangles?: boolean
   id: string
   title: string
   about: string
@@ -505,6 +506,11 @@ export interface ResetCommand {
   type: 'reset'
 }
 
+/** Bring puppets back into order, where they are: limbs, spindles and strings as at the start. */
+export interface UntangleCommand {
+  type: 'untangle'
+}
+
 /** Drag a string's spindle or hook, or a point of a body's frame, to a point of the world. */
 export interface PullCommand {
   type: 'pull'
@@ -554,6 +560,7 @@ export type PageMessage =
   | Step
   | Replay
   | ResetCommand
+  | UntangleCommand
   | PullCommand
   | ReleaseCommand
   | WinchCommand

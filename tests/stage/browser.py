@@ -51,6 +51,8 @@ class Browser:
         self.driver.set_page_load_timeout(PATIENCE)
         self.driver.command_executor.client_config.timeout = PATIENCE  # type: ignore[union-attr]
         self.size(1280, 720)
+        self._greeted = ""
+        self.greet(False)
         self.requests()  # of the browser's own first page
 
     def close(self) -> None:
@@ -69,6 +71,15 @@ class Browser:
     def forget(self, origin: str) -> None:
         """What the page has kept for next time."""
         self.cdp("Storage.clearDataForOrigin", origin=origin, storageTypes="local_storage")
+
+    def greet(self, on: bool) -> None:
+        """Whether pages from now on show a visitor the first pull, which lies over the stage."""
+        if self._greeted:
+            self.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=self._greeted)
+        self._greeted = ""
+        if not on:
+            done = "try { localStorage.setItem('bunraku-first-pull', 'done') } catch {}"
+            self._greeted = self.cdp("Page.addScriptToEvaluateOnNewDocument", source=done)["identifier"]
 
     def cdp(self, method: str, **parameters: Any) -> Any:
         return self.driver.execute_cdp_cmd(method, parameters)

@@ -90,19 +90,6 @@ def middle(page: Browser, selector: str) -> tuple[float, float]:
     return x + w / 2, y + h / 2
 
 
-def resting(page: Browser, frame: str) -> tuple[float, float]:
-    """Where a frame is on the screen, once camera and layout are at rest."""
-    places: list[Any] = []
-
-    def still() -> bool:
-        page.frames(3)
-        places.append(page.js(f"bunraku.screenOf('{frame}')"))
-        return len(places) > 1 and bool(np.allclose(places[-1], places[-2]))
-
-    page.wait(still)
-    return tuple(places[-1])
-
-
 def test_a_dragged_limb_becomes_keys(editor: Browser, stage: Stage) -> None:
     before = editor.js("bunraku.q()")
     bent = dragged(editor)
@@ -121,7 +108,7 @@ def test_a_dragged_limb_becomes_keys(editor: Browser, stage: Stage) -> None:
 
 def dragged(page: Browser) -> Any:
     """Drags the forearm, and returns the pose once it has come to the hand."""
-    page.drag(resting(page, "left_elbow"), (25, 20))
+    page.drag(page.spot("bunraku.screenOf('left_elbow')"), (25, 20))
     page.frames(3)  # the last message of the hand is sent with a picture
     page.wait("!bunraku.posing && document.querySelector('#set-key').classList.contains('primary')")
     return page.js("bunraku.q()")

@@ -134,6 +134,28 @@ def test_a_device_that_floods_or_sends_nonsense(live: GuidedLive) -> None:
     live.step()
 
 
+def test_a_pin_stays_in_what_is_guided(live: GuidedLive) -> None:
+    live.reset()
+    own = live.figures[0]
+    humanoid = live._performer.guide.humanoid
+    at = lambda sample: pose(live.figures[1], sample.q[1]).X("guided_point_spindle")[:3, 3]  # noqa: E731
+    body = lambda sample, frame: pose(own, sample.q[0]).X(frame)[:3, 3]  # noqa: E731
+    sample = live.step()
+    assert np.linalg.norm(at(sample) - pose(own, sample.q[0]).com) < 0.02  # the trunk at first
+    hand = humanoid.hands[0]
+    live.apply(Pull(0, "body", hand, tuple(body(sample, hand) + np.array([0.05, 0.0, 0.05]))))
+    for _ in range(30):
+        sample = live.step()
+        np.testing.assert_allclose(at(sample), body(sample, hand), atol=1e-9)
+    live.apply(Release(0, "body", hand))
+    for _ in range(200):  # and after the hand has let go
+        sample = live.step()
+    np.testing.assert_allclose(at(sample), body(sample, hand), atol=1e-9)
+    live.apply(Pull(0, "body", humanoid.feet[1], tuple(body(sample, humanoid.feet[1]))))
+    sample = live.step()
+    np.testing.assert_allclose(at(sample), body(sample, humanoid.feet[1]), atol=1e-9)
+
+
 def test_markers_show_where_things_are(live: GuidedLive) -> None:
     live.reset()
     live.apply(FORWARD)

@@ -58,7 +58,7 @@ def closed(track: Track, t: Array, blend: float, travel: bool) -> Track:
 
 def travels(figure: Figure) -> bool:
     """Whether some variable moves a `figure` along the floor as a whole."""
-    return bool(_sliding(figure))
+    return bool(sliding(figure))
 
 
 def repeated(track: Track, times: int) -> Track:
@@ -83,7 +83,7 @@ def _slope(t: Array, x: Array, at: float) -> Array:
 def _way(track: Track) -> Array:
     """How far every variable that moves something along the floor as a whole goes on, (n_q,): as far as what carries most."""
     figure = track.figure
-    axes = _sliding(figure)
+    axes = sliding(figure)
     heaviest = max(axes, key=lambda name: _carried(figure, name))
     chain = [name for name in axes if _trunk(figure, name) == _trunk(figure, heaviest)]
     way = sum(((track.column(name)[-1] - track.column(name)[0]) * axes[name] for name in chain), np.zeros(3))
@@ -93,8 +93,8 @@ def _way(track: Track) -> Array:
     return out
 
 
-def _sliding(figure: Figure) -> dict[str, Array]:
-    """Variables that slide level, with nothing above them that turns; and their directions in the world."""
+def sliding(figure: Figure) -> dict[str, Array]:
+    """Variables of a `figure` that slide level, with nothing above them that turns; and their directions in the world."""
     X_W = plain_kinematics.poses(figure.frames, dict.fromkeys(figure.names, 0.0))
     slides, out = {WORLD: True}, {}
     for frame in figure.frames:

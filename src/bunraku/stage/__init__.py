@@ -6,7 +6,7 @@ play([Entry("A swing", motion)])
 """
 
 from bunraku.stage.entry import Entry, Recorded, Series, still
-from bunraku.stage.hand_commands import Command, Device, Planned, Pull, Release, Reset, Sticks, Winch
+from bunraku.stage.hand_commands import Command, Device, Planned, Pull, Release, Reset, Sticks, Untangle, Winch
 from bunraku.stage.live import Live, Sample
 from bunraku.stage.page_export import standalone
 from bunraku.stage.posing import Posing
@@ -14,5 +14,5 @@ from bunraku.stage.serving import Serving, play, serve
 
 __all__ = [
     "Command", "Device", "Entry", "Live", "Planned", "Posing", "Pull", "Recorded", "Release", "Reset", "Sample", "Series",
-    "Serving", "Sticks", "Winch", "play", "serve", "standalone", "still",
+    "Serving", "Sticks", "Untangle", "Winch", "play", "serve", "standalone", "still",
 ]  # fmt: skip

@@ -77,6 +77,7 @@ def live(thing: Live, meshes: Meshes) -> ContentJson:
         "series": [{"name": name, "unit": unit} for name, unit in thing.series],
         "pulls": sorted(thing.pulls),
         "sticks": list(thing.sticks),
+        "untangles": bool(getattr(thing, "untangles", False)),
         "marks": [],
         "blocks": [],
     }

@@ -89,11 +89,16 @@ class Planned:
 
 
 @dataclass(frozen=True)
+class Untangle:
+    """Bring puppets back into order, where they are: limbs, spindles and strings as at the start."""
+
+
+@dataclass(frozen=True)
 class Reset:
     """Back to the start."""
 
 
-Command = Pull | Release | Winch | Sticks | Device | Planned | Reset
+Command = Pull | Release | Winch | Sticks | Device | Planned | Untangle | Reset
 _COMMANDS: dict[str, type[Command]] = {c.__name__.lower(): c for c in get_args(Command)}
 
 

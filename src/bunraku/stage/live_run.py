@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bunraku.errors import BunrakuError, NotFinite
-from bunraku.stage.hand_commands import Command, Pull, Release, Reset, Sticks
+from bunraku.stage.hand_commands import Command, Pull, Release, Reset, Sticks, Untangle
 from bunraku.stage.input_log import InputLog
 from bunraku.stage.live import Listening, Live, Sample
 from bunraku.stage.stage_limits import StageLimits
@@ -247,6 +247,8 @@ class LiveRun:
             self._held[command.what] = None
         elif isinstance(command, Release):
             self._held.pop(command.what, None)
+        elif isinstance(command, Untangle):
+            self._held.clear()
         self.log.add(self._step, command)
         self.live.apply(command)
 

@@ -271,6 +271,7 @@ class ContentJson(TypedDict):
     blocks: list[BlockJson]
     pulls: NotRequired[list[str]]
     sticks: NotRequired[list[str]]
+    untangles: NotRequired[bool]
 
 
 class PieceJson(ContentJson):

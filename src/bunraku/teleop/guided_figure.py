@@ -70,6 +70,11 @@ class GuidedLive:
         """The point that follows the operator."""
         return self._pilot.guided
 
+    @property
+    def _guided_now(self) -> GuidedPoint:
+        """What the command in force guides: the joystick's, or that of the page and the mouse."""
+        return self._pilot.guided if self._wanted is self._command else self._held.guided
+
     def keep(self) -> None:
         """Records all moves from the next reset on, for pictures."""
         self._keep = True
@@ -230,7 +235,8 @@ class GuidedLive:
         margin = tick.performance.move.segment.margin_of(tick.performance.zmp)[tick.k]
         notices, self._notices = tuple(self._notices), []
         series = (1e3 * float(margin), float(row[2]), float(np.linalg.norm(row[3:6])))
-        return Sample(t, (tick.q.copy(), marked(self._markers, tick)), (), series, (), notices)
+        marks = marked(self._markers, tick, self._performer.guide.humanoid, self._guided_now)
+        return Sample(t, (tick.q.copy(), marks), (), series, (), notices)
 
 
 class GuidedInPhysics(GuidedLive):

@@ -2,20 +2,22 @@
 
 A pulled spindle follows the hand, no faster than a puppeteer's arm; one that cannot rise winds its string instead. A rubber band
 pulls a hook or a limb toward the hand, and holds a pinned limb; beyond the figure's reach, only the band stretches. If the strings
-cannot follow a spindle in any configuration, the spindle is held back. Ball joints have stops (see `joint_stops`).
+cannot follow a spindle in any configuration, the spindle is held back. Ball joints have stops (see `joint_stops`). A puppet in
+disorder can be untangled (see `untangling`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.dynamics import Simulation, settle
-from bunraku.dynamics.quantities import gap_derivatives
+from bunraku.dynamics.quantities import energy, gap_derivatives
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.simulate import simulation_of
 from bunraku.errors import BunrakuError
@@ -23,10 +25,11 @@ from bunraku.figure import WORLD, Figure, Frame, Point, String
 from bunraku.kinematics import Drag, pose
 from bunraku.kinematics.inverse.drag import wound
 from bunraku.scene import Scene
-from bunraku.stage import Command, Pull, Release, Sample, Sticks, Winch
+from bunraku.stage import Command, Pull, Release, Sample, Sticks, Untangle, Winch
 from bunraku.teleop.hand_reach import reachable
 from bunraku.teleop.joint_stops import with_ball_stops
 from bunraku.teleop.rubber_bands import BandOptions, Bands
+from bunraku.teleop.untangling import carried, in_order
 
 Array = NDArray[np.float64]
 
@@ -55,6 +58,8 @@ class PullOptions:
     """Minimum length of a string [m]."""
     softness: float = 0.1
     """How early a hand slows down at the edge of the figure's reach [m/rad]: see `hand_reach`."""
+    untangling: float = 1.5
+    """How long it takes to bring a puppet back into order [s]."""
     bands: BandOptions = BandOptions()
     """Rubber bands that pull hooks and limbs."""
 
@@ -94,6 +99,9 @@ class LivePuppet:
         """What hands should be told since the last step."""
         self._ropes = [s.name for s in (*figure.strings, *figure.wires)]
         self._start = _begun(stopped, dt, scene, touch)
+        self._begin = partial(simulation_of, stopped, dt=dt, scene=scene, touch=touch)
+        self._helper: Iterator[Array] | None = None
+        self._goal: Simulation | None = None
         n = figure.n_dynamic
         self._lower, self._upper = (np.array(limit[n:]) for limit in figure.limits)
         self._is_length = np.array([v.motion == "length" for v in figure.variables[n:]], bool)
@@ -106,13 +114,48 @@ class LivePuppet:
 
     def reset(self) -> None:
         """Back to the start, with nothing held."""
-        self.simulation = self._start.copy()
+        self._take_over(self._start.copy())
+
+    def _take_over(self, simulation: Simulation) -> None:
+        """Goes on with another `simulation`, with nothing held."""
+        self.simulation = simulation
+        self._helper, self.q, self.tension = None, simulation.q, np.zeros(len(self._ropes))
         self._drags.clear()
         self._lifts.clear()
         self.news = set()
         self.wish = self.simulation.q[self.figure.n_dynamic :]
         self.bands.clear()
         self._rate, self._wary = np.zeros((2, len(self.wish)))
+
+    def untangle(self) -> None:
+        """Begins to bring the puppet back into order; until it is, hands have no effect."""
+        if not self.figure.strings or self._helper is not None:
+            return
+        start = self._start.q
+        goal = in_order(self.figure, self.q, start)
+        try:
+            self._goal = self._begin(goal)
+        except BunrakuError:  # something is in the way there
+            goal, self._goal = start, self._start.copy()
+        self.bands.clear()
+        steps = max(round(self.options.untangling / self.simulation.dt), 1)
+        self._helper = carried(self.figure, self.q, goal, steps)
+
+    def _carry(self) -> tuple[Array, float, set[str]]:
+        """One step in the hands of the helper."""
+        assert self._helper is not None
+        q = next(self._helper, None)
+        if q is None:
+            assert self._goal is not None
+            self._take_over(self._goal)
+            return self.step()
+        turned = np.array([variable.motion == "rotate" for variable in self.figure.variables])
+        away = q - self.q
+        away[turned] -= 2.0 * np.pi * np.round(away[turned] / (2.0 * np.pi))  # the goal may be the same after whole turns
+        v = away / self.simulation.dt
+        self.q, self.tension = q, np.zeros(len(self._ropes))
+        gaps = pose(self.figure, q).gaps
+        return np.array(energy(self.figure, q, v)), float(np.maximum(gaps, 0.0).max(initial=0.0)), set()
 
     def let_go(self, part: str, name: str) -> None:
         """Releases the `part` (spindle, hook, body, pin) of the string or frame `name`."""
@@ -130,6 +173,8 @@ class LivePuppet:
 
     def pull(self, command: Pull) -> None:
         """Executes a `command`. Bands pull hooks and limbs; spindles and their carriages follow the hand."""
+        if self._helper is not None:
+            return
         to, string = np.array(command.to), self.string(command.name)
         if command.part in ("body", "pin") and command.name in self.figure.frame_index:
             at = Point(command.name, command.at)
@@ -223,6 +268,8 @@ class LivePuppet:
 
     def step(self) -> tuple[Array, float, set[str]]:
         """One step. Returns energies [J], the largest violation of a string [m], and the strings that hold a hand back."""
+        if self._helper is not None:
+            return self._carry()
         q, n = self.simulation.q, self.figure.n_dynamic
         go, held = self._move(q)
         self.simulation.figure = self.bands.figure
@@ -236,6 +283,7 @@ class LivePuppet:
             self.simulation = before
             steps = self.simulation.step(q[n:], forces)
         ropes = len(self._ropes)
+        self.q, self.tension = self.simulation.q, np.maximum(self.simulation.tension, 0.0)
         return steps.energy[-1], float(np.maximum(steps.gap[-1, :ropes], 0.0).max(initial=0.0)), held
 
     def _move(self, q: Array) -> tuple[Array, set[str]]:
@@ -283,6 +331,7 @@ class Simulated:
         # Without kinematic variables there is nothing to steer.
         steered = any(figure.kinematic for figure in figures)
         self.sticks = ("side to side", "forward and back", "rock", "up and down") if steered else ()
+        self.untangles = any(figure.strings for figure in figures)
         self.scene, self.dt = scene, dt
         self.reset()
 
@@ -306,6 +355,9 @@ class Simulated:
                 self._puppets[figure].winch(name, by)
             case Sticks(axes) if len(axes) == len(self.sticks):
                 self._axes = axes
+            case Untangle():
+                for puppet in self._puppets:
+                    puppet.untangle()
 
     def step(self) -> Sample:
         """The next sample."""
@@ -333,9 +385,8 @@ class Simulated:
 
     def _sample(self, energy: Array, error: float, news: tuple[str, ...]) -> Sample:
         kinetic, potential = (float(e) for e in energy)
-        simulations = [puppet.simulation for puppet in self._puppets]
         return Sample(
-            self._t, tuple(s.q for s in simulations), tuple(np.maximum(s.tension, 0.0) for s in simulations),
+            self._t, tuple(puppet.q.copy() for puppet in self._puppets), tuple(puppet.tension for puppet in self._puppets),
             (kinetic, potential, kinetic + potential, 1e3 * error), tuple(sorted(self._held)), news,
         )  # fmt: skip
 

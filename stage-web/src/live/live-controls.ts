@@ -9,6 +9,7 @@ export interface LiveCommands {
   togglePause(): void
   step(): void
   reset(): void
+  untangle(): void
   setSpeed(rate: number): void
   toggleRecording(): void
   configureSticks(): void
@@ -28,6 +29,7 @@ export class LiveControls {
   private readonly recordButton: HTMLButtonElement
   private readonly pauseButton: HTMLButtonElement
   private readonly padButton: HTMLButtonElement
+  private readonly untangleButton: HTMLButtonElement
   private readonly speed = h(
     'select',
     { title: 'Speed ([ and ])', id: 'live-speed', aria: { label: 'Speed' } },
@@ -50,6 +52,9 @@ export class LiveControls {
       class: 'primary',
       id: 'live-pause',
     })
+    this.untangleButton = button('untangle', 'Untangle: limbs and strings back in order (X)', () => act.untangle(), {
+      id: 'untangle',
+    })
     this.padButton = button('pad', 'Gamepad and driving keys', () => act.configureSticks(), { id: 'pad' })
     this.speed.onchange = () => act.setSpeed(Number(this.speed.value))
     this.status = [this.who, this.requests, this.controlButton]
@@ -59,6 +64,7 @@ export class LiveControls {
       this.pauseButton,
       button('next', 'Single step (.)', () => act.step(), { class: 'minor' }),
       button('reset', 'Reset to the start (⌫)', () => act.reset(), { id: 'reset' }),
+      this.untangleButton,
       this.speed,
       this.recordButton,
       this.padButton,
@@ -93,6 +99,10 @@ export class LiveControls {
       details.open = false
     })
     return details
+  }
+
+  showUntangling(can: boolean): void {
+    this.untangleButton.hidden = !can
   }
 
   showSticks(has: boolean): void {

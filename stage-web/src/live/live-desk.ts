@@ -39,6 +39,10 @@ export interface LiveHost {
     fail(problem: unknown): void
   }
   progress(progress: Progress): void
+  /** This page has got control of a figure. */
+  drives(piece: Piece): void
+  /** What was sent to the figure. */
+  sent(message: PageMessage): void
 }
 
 const ANSWER_TIME = 2000 // ms: how long an older speed that the server tells is taken for a late answer
@@ -74,6 +78,7 @@ export class LiveDesk {
       togglePause: () => this.togglePause(),
       step: () => this.step(),
       reset: () => this.reset(),
+      untangle: () => this.untangle(),
       setSpeed: (rate) => this.setSpeed(rate),
       toggleRecording: () => this.toggleRecording(),
       configureSticks: () => showGamepad(this.sticks, this.session?.piece.sticks ?? []),
@@ -104,6 +109,7 @@ export class LiveDesk {
     this.samples = this.time = 0
     this.session = { piece, channels: new LiveChannels(piece), joined: false, waiting: null }
     this.host.plots.load(this.session.channels, null)
+    this.controls.showUntangling(piece.untangles ?? false)
     this.controls.showSticks((piece.sticks ?? []).length > 0)
     this.touchSticks.load(piece.sticks ?? [])
     this.link.join(piece.id)
@@ -142,6 +148,7 @@ export class LiveDesk {
     if (!this.driving) this.host.hands.drop()
     this.controls.showControl(control)
     document.body.classList.toggle('watching', !this.driving)
+    if (this.driving) this.host.drives(this.session.piece)
   }
 
   /** Whoever drove when the take was recorded sees it at once. */
@@ -163,7 +170,7 @@ export class LiveDesk {
   /** Before each picture: sends what hands and sticks have done, shows the newest sample. */
   tick(): void {
     if (this.session === null) return
-    this.host.hands.flush((message) => this.link.send(message))
+    this.host.hands.flush((message) => this.send(message))
     this.pollSticks(this.session.piece.sticks ?? [])
     const { piece, channels, waiting } = this.session
     if (waiting === null) return
@@ -183,7 +190,7 @@ export class LiveDesk {
     if (names.length === 0) return
     this.sticks.poll(names.length)
     if (!this.driving || !this.sticks.changed()) return
-    this.link.send({ type: 'sticks', axes: this.sticks.values, buttons: this.sticks.buttons })
+    this.send({ type: 'sticks', axes: this.sticks.values, buttons: this.sticks.buttons })
   }
 
   /** After each picture. */
@@ -194,7 +201,9 @@ export class LiveDesk {
   // -- what buttons and keys do ----------------------------------------------------------------------------------
 
   private send(message: PageMessage): void {
-    if (this.session !== null) this.link.send(message)
+    if (this.session === null) return
+    this.link.send(message)
+    this.host.sent(message)
   }
 
   /** A hand has begun to pull. */
@@ -212,6 +221,14 @@ export class LiveDesk {
 
   reset(): void {
     this.send({ type: 'reset' })
+  }
+
+  /** Everything that was held is let go. */
+  untangle(): void {
+    if (!this.driving || !this.session?.piece.untangles) return
+    this.host.hands.drop()
+    this.send({ type: 'untangle' })
+    if (this.state.paused) this.host.notices.show('Paused: Space lets the figure move again.')
   }
 
   toggleRecording(): void {
