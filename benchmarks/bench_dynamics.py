@@ -28,12 +28,12 @@ Array = NDArray[np.float64]
 REFERENCE = Path(__file__).parents[1] / "tests" / "reference" / "marionette_smooth.npz"
 CHAINS = (10, 20, 40, 80)
 RATIOS = {
-    "dynamics.step_ratio": Ratio("marionette22.step_us", "pinocchio22.rnea_d1_us", at_most=1.2),
-    "dynamics.step_d1_ratio": Ratio("marionette22.step_d1_us", "pinocchio22.rnea_d1_us", at_most=1.5),
+    "dynamics.step_ratio": Ratio("marionette22.step_us", "pinocchio22.rnea_d1_us", at_most=1.0),
+    "dynamics.step_d1_ratio": Ratio("marionette22.step_d1_us", "pinocchio22.rnea_d1_us", at_most=1.4),
     "dynamics.step_d1_contraction_ratio": Ratio("marionette22.step_d1_contraction_us", "pinocchio22.rnea_d1_us", at_most=3.5),
     "dynamics.step_d2_ratio": Ratio("marionette22.step_d2_us", "pinocchio22.rnea_d1_us", at_most=75.0),
     "dynamics.six_pulleys_ratio": Ratio("marionette22.step_six_pulleys_us", "marionette22.step_alone_us", at_most=1.3),
-    "dynamics.acceleration_ratio": Ratio("marionette22.acceleration_us", "pinocchio22.aba_us", at_most=1.0),
+    "dynamics.acceleration_ratio": Ratio("marionette22.acceleration_us", "pinocchio22.aba_us", at_most=0.9),
 }
 NOTES = {
     "marionette22.step_us": "a step of a rollout of 100, strings taut",

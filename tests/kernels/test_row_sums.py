@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bunraku.kernels.row_sums import GAMMA, NUMBERS, TANGENT, F, G, fold, pair_rows, pair_tangents, put_column, row_sum
+from bunraku.kernels.row_sums import GAMMA, NUMBERS, TANGENT, F, G, fold, pair_rows, pair_tangents, put_column, put_sum, row_sum
 
 Array = NDArray[np.float64]
 SCALE = (0.3, 2.0, 0.7)
@@ -36,6 +36,11 @@ def put(V, q, row, a):  # type: ignore[no-untyped-def]
     put_column(V, q, row, a)
 
 
+@numba.njit
+def put_sums(A, i, a, B, k, b, C, l, c, count):  # type: ignore[no-untyped-def]
+    put_sum(A, i, a, B, k, b, C, l, c, count)
+
+
 def rows(V: Array) -> Array:
     """As a plain matrix."""
     return np.concatenate(list(V), 1)
@@ -48,6 +53,15 @@ def test_a_sum_of_rows(last: int) -> None:
     summed(Z, factors, V, last)
     np.testing.assert_allclose(Z[:last], (factors @ rows(V)[:6])[:last], atol=1e-14)
     assert (Z[(last + 7) // 8 * 8 :] == 7.0).all()
+
+
+@pytest.mark.parametrize("count", [0, 3, 8, 21])
+def test_a_sum_of_parts_of_two_rows(count: int) -> None:
+    A, B, C = np.random.default_rng(count).normal(size=(3, 4, 30))
+    wanted = A.copy()
+    wanted[1, 5 : 5 + count] = B[2, 1 : 1 + count] + C[3, 7 : 7 + count]
+    put_sums(A, 1, 5, B, 2, 1, C, 3, 7, count)
+    np.testing.assert_array_equal(A, wanted)
 
 
 def test_a_column() -> None:

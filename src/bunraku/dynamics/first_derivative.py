@@ -25,7 +25,7 @@ from bunraku.dynamics.capstan_derivatives import look_at_angles, rubbing_rows
 from bunraku.dynamics.elastic import early_impulses, has_elastic, soften
 from bunraku.dynamics.elastic_derivatives import elastic_gap_rows, late_pulls
 from bunraku.dynamics.friction import is_first, slip_rows, slip_turn, slips
-from bunraku.dynamics.joint_pairs import pair, spread
+from bunraku.dynamics.joint_pairs import put_columns, spread
 from bunraku.dynamics.kkt import border, factor, only_alive, solve_rows
 from bunraku.dynamics.link_derivatives import add_halves
 from bunraku.dynamics.refinement import MAX_CANCELLATION, residual_rows
@@ -34,7 +34,8 @@ from bunraku.dynamics.variational import midpoint
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.blocks import add_row, clear, padded
 from bunraku.kernels.compile import bare, inline, unit, woven
-from bunraku.kernels.row_sums import fold
+from bunraku.kernels.products import product
+from bunraku.kernels.row_sums import fold, pair_rows
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 
@@ -142,12 +143,6 @@ def add_rows(factor, B, count, width, A, first):
                 A[first + i, j] += factor * B[i, j]
 
 
-@inline
-def product(A, B, C):
-    """C = A B."""
-    np.dot(A, B, C)
-
-
 @unit("int64, boolean")
 def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D, again):
     """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack, after `look` has filled `start`.
@@ -192,7 +187,7 @@ def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D, ag
                     D[i, j] = X[i, j]
         if not refined:
             break
-    product(m.P, D[:ny], D[ny:])
+    product(m.P.T, D[:ny], D[ny:])
     if again:
         for i in range(ny):
             for j in range(2 * nq):
@@ -249,10 +244,11 @@ def _pairs(tree, w, dt, share, light, K, X, m):
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     Y, last = w.Y, 0
     spread(joints, nm, 0, w.S, w.T, w.columns)
+    put_columns(nm, g, w.S, w.T, w.I, w.P, w.pair)
     for j in range(nm):
         qj = joints[j].variable
         last = max(last, qj + 1)
-        pair(j, g, (dt, 1.0 / dt, 1.0), w.S, w.T, w.I, w.P, w.columns, w.pair, Y, last)
+        pair_rows(Y, w.pair, j, (dt, 1.0 / dt, 1.0), w.columns, last)
         i = joints[j].parent
         while i >= 0:
             qi = joints[i].variable

@@ -9,14 +9,15 @@ j: F, G, γ (bunraku.dynamics.lagrangian). Those of L_d = dt·L((q0 + q1)/2, (q1
 by the shift s of both ends of the step, q0 = s, and its way d = q1 − q0. In these, but not in (q0, q1), the large M/dt comes
 alone, in dd, and never has to cancel. With ∂/∂q1 = ∂_d and ∂/∂q0 = ∂_s − ∂_d, D1 L_d by q1 is sd − dd, and by a shift ss − ds.
 
-They are computed for all i at once, from the columns of all joints (bunraku.kernels.row_sums); callers read those of i above j.
+They are computed for all i at once, from the columns of all joints (`pair_rows` and `pair_tangents` in bunraku.kernels.row_sums);
+callers read those of i above j.
 """
 
 from __future__ import annotations
 
 from bunraku.dynamics.lagrangian import column_tangents, columns
 from bunraku.kernels.compile import woven
-from bunraku.kernels.row_sums import GAMMA, TANGENT, F, G, pair_rows, pair_tangents, put_column
+from bunraku.kernels.row_sums import GAMMA, TANGENT, F, G, put_column
 from bunraku.spatial.algebra import get6
 
 
@@ -39,16 +40,16 @@ def spread(joints, n, row, S, T, V):
 
 
 @woven
-def pair(j, g, scale, S, T, I, P, V, f, Y, last):
-    """Y of joint j with those of the columns before `last`; f keeps (F, G, γ) of j for its tangents."""
-    force, turn, gamma = columns(j, g, S, T, I, P)
-    _put(f, j, 0, force, turn, gamma)
-    pair_rows(Y, f, j, scale, V, last)
+def put_columns(n, g, S, T, I, P, f):
+    """(F, G, γ) of the first n joints, likewise all before any is read."""
+    for j in range(n):
+        force, turn, gamma = columns(j, g, S, T, I, P)
+        _put(f, j, 0, force, turn, gamma)
 
 
 @woven
-def pair_tangent(j, g, scale, S, T, I, P, dS, dT, dI, dP, V, f, Y, last):
-    """The same of the tangents that `lagrangian.tangent` has left, after `pair`."""
-    force, turn, gamma = column_tangents(j, g, S, T, I, P, dS, dT, dI, dP)
-    _put(f, j, TANGENT, force, turn, gamma)
-    pair_tangents(Y, f, j, scale, V, last)
+def put_column_tangents(n, g, S, T, I, P, dS, dT, dI, dP, f):
+    """The same of the tangents that `lagrangian.tangent` has left."""
+    for j in range(n):
+        force, turn, gamma = column_tangents(j, g, S, T, I, P, dS, dT, dI, dP)
+        _put(f, j, TANGENT, force, turn, gamma)

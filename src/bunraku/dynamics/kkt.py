@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bunraku.kernels.blocks import add_row, clear, copy_row, padded, scale_row
 from bunraku.kernels.compile import bare, woven
+from bunraku.kernels.products import substitute_row
 
 
 @woven
@@ -169,10 +170,7 @@ def solve_rows(elimination, K, L, n, rows, cols, rank, B, last, block):
         scale_row(B, i, K[i, cols[s]])
     _permute(n, K.shape[0], rows, cols, rank, B, block)
     for j in range(n):
-        for s in range(1, elimination[j, 0] + 1):
-            k = elimination[j, s]
-            add_row(B, j, -K[j, k], B, k, 0, width)
-        scale_row(B, j, K[j, j])
+        substitute_row(B, j, K, elimination)
 
 
 @bare
@@ -233,10 +231,7 @@ def inverse(elimination, K, L, n, rows, cols, rank, N, block):
         scale_row(N, i, K[i, cols[s]])
     _permute(n, m, rows, cols, rank, N, block)
     for j in range(n):
-        for s in range(1, elimination[j, 0] + 1):
-            k = elimination[j, s]
-            add_row(N, j, -K[j, k], N, k, 0, width)
-        scale_row(N, j, K[j, j])
+        substitute_row(N, j, K, elimination)
 
 
 @woven

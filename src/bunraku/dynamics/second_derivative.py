@@ -3,9 +3,11 @@
 In the variables of bunraku.dynamics.first_derivative, the shift s and the way d of a step, with p1 = p0 + dt·(L_q + F) − A(q0)ᵀλ,
 let ν solve Kᵀν = −(z_q1,λ + Pᵀz_p). Then z·D²(outputs) is the second derivative along x of the scalar ν·(r, gap) + z_p·p1, in
 which d and λ follow x by ∂(d, λ)/∂x. Of L_d this is the derivative of L along (a, b) with a = dt (z_p + ½ ν_r), b = −ν_r, so one
-tangent of the recursion gives all of it. With Φ the second derivatives of the scalar,
+tangent of the recursion gives all of it. With Φ the second derivatives of the scalar and Y = [∂d/∂x; ∂λ/∂x],
 
-    H = G + Gᵀ + Φ_ss + Φ_kk,    G = [∂d/∂x; ∂λ/∂x]ᵀ [½ Φ_dd ∂d/∂x + Φ_ds + Φ_dk; Φ_λs].
+    H = YᵀC + RᵀY + Φ_ss + Φ_kk,    C = [Φ_dd ∂d/∂x; 0] + R,    R = [Φ_ds + Φ_dk; Φ_λs].
+
+By p0, R is zero; its rows of λ, and those of C, are zero but by q0.
 """
 
 from __future__ import annotations
@@ -18,18 +20,19 @@ from bunraku.dynamics.capstan import rubs_somewhere
 from bunraku.dynamics.capstan_derivatives import rubbing_curvature
 from bunraku.dynamics.elastic import has_elastic, softness
 from bunraku.dynamics.elastic_derivatives import elastic_curvature, late_cross
-from bunraku.dynamics.first_derivative import add_rows, product, slip_weights
+from bunraku.dynamics.first_derivative import add_rows, slip_weights
 from bunraku.dynamics.friction import slips
-from bunraku.dynamics.joint_pairs import pair_tangent, spread
+from bunraku.dynamics.joint_pairs import put_column_tangents, spread
 from bunraku.dynamics.kkt import solve_transposed
 from bunraku.dynamics.lagrangian import tangent
 from bunraku.dynamics.link_derivatives import add_bends, add_half, add_half_third, keep_bends
 from bunraku.dynamics.refinement import residual_transposed
 from bunraku.dynamics.springs import spring_tangent
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.blocks import clear, padded
+from bunraku.kernels.blocks import clear, copy_row, padded
 from bunraku.kernels.compile import bare, inline, unit, woven
-from bunraku.kernels.row_sums import fold
+from bunraku.kernels.products import product, put_block, put_mirrored
+from bunraku.kernels.row_sums import fold, pair_tangents, put_sum
 from bunraku.kinematics.gap_derivatives import tangent_screws
 from bunraku.kinematics.wrap_angle import rubs
 
@@ -98,9 +101,11 @@ class StepTangents(NamedTuple):
     bend: Any
     """(padded, padded) ν·gap_qq at q1."""
     S: Any
-    """(n, n) half of Φ_dd of the dynamic variables."""
+    """(n, variables) Φ_dd of the dynamic variables, and with k1."""
+    R: Any
+    """(n + links, 2 variables) Φ_ds + Φ_dk, and Φ_λs."""
     C: Any
-    """(n + links, 2 variables) the right factor of G."""
+    """(n + links, 2 variables) R and what follows from Φ_dd."""
     nu: Any
     """(n + links,) ν."""
     zeta: Any
@@ -123,8 +128,8 @@ def fresh_tangents(tree, many=False):
         dd=np.empty((nj, 3)), de=np.empty((nj, 3)), slope=np.zeros((nc, nq)), late=np.zeros((nc, nq)),
         V=np.zeros((padded(nj) // 8, 12, 8)),
         Z=np.empty(padded(nj)), bends=np.zeros((kept, padded(nq), padded(nq))),
-        T=np.zeros((3, padded(nq), padded(nq))), bend=np.zeros((padded(nq), padded(nq))), S=np.empty((n, n)),
-        C=np.zeros((n + nc, 2 * nq)), nu=np.empty(n + nc), zeta=np.empty(n + nc), y=np.empty(nc),
+        T=np.zeros((3, padded(nq), padded(nq))), bend=np.zeros((padded(nq), padded(nq))), S=np.empty((n, nq)),
+        R=np.zeros((n + nc, 2 * nq)), C=np.zeros((n + nc, 2 * nq)), nu=np.empty(n + nc), zeta=np.empty(n + nc), y=np.empty(nc),
     )  # fmt: skip
 
 
@@ -233,13 +238,14 @@ def _pairs(tree, w, dt, t):
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     spread(joints, nm, 0, w.S, w.T, t.columns)
     spread(joints, nm, 12, t.dS, t.dT, t.columns)
+    put_column_tangents(nm, g, w.S, w.T, w.I, w.P, t.dS, t.dT, t.dI, t.dP, w.pair)
     if tree.springs.shape[0] > 0:  # they add to entries that no pair of joints writes
         clear(T[1])
         clear(T[2])
     for j in range(nm):
         qj = joints[j].variable
         last = max(last, qj + 1)
-        pair_tangent(j, g, (1.0, 1.0 / (dt * dt), 1.0 / dt), w.S, w.T, w.I, w.P, t.dS, t.dT, t.dI, t.dP, t.columns, w.pair, Y, last)
+        pair_tangents(Y, w.pair, j, (1.0, 1.0 / (dt * dt), 1.0 / dt), t.columns, last)
         a, b = qj >> 3, qj & 7
         dd, sd, ss = Y[a, 0, b], Y[a, 1, b], Y[a, 3, b]
         if qj >= n:
@@ -271,7 +277,7 @@ def _springs(tree, w, o, u, dt, t):
     for i in range(nm):
         for j in range(nm):
             qi, qj = joints[i].variable, joints[j].variable
-            qq, qv, vq = t.Lqq[i, j], t.Lqv[i, j] / dt, t.Lqv[j, i] / dt
+            qq, qv, vq = 0.5 * (t.Lqq[i, j] + t.Lqq[j, i]), t.Lqv[i, j] / dt, t.Lqv[j, i] / dt
             dd, sd, ds, ss = 0.25 * qq + 0.5 * (qv + vq), 0.5 * qq + qv, 0.5 * qq + vq, qq
             if qi >= n:
                 sd, ss = sd - dd, ss - ds
@@ -286,52 +292,73 @@ def _springs(tree, w, o, u, dt, t):
 def _assemble(tree, w, elastic, X, t, H):
     """H from Φ. Dynamic variables at the end follow x; kinematic ones are part of x."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
-    C, T, B = t.C, t.T, t.bend
+    R, C, T, B = t.R, t.C, t.T, t.bend
     for i in range(n):
-        for j in range(n):
-            t.S[i, j] = 0.5 * (T[2, i, j] + B[i, j])
-    product(t.S, X.m.Y[:n], C[:n])
-    add_rows(1.0, T[1], n, nq, C, 0)
-    for i in range(n):
-        for k in range(n):
-            C[i, k] += B[i, k]
+        put_sum(t.S, i, 0, T[2], i, 0, B, i, 0, nq)
+        put_sum(R, i, 0, T[1], i, 0, B, i, 0, n)
         for k in range(n, nq):
-            C[i, nq + k] += T[2, i, k] + B[i, k]
+            R[i, k] = T[1, i, k]
+        for k in range(n, nq):
+            R[i, nq + k] = t.S[i, k]
     for c in range(nc):
         for k in range(nq):
-            C[n + c, k] = -t.slope[c, k]
+            R[n + c, k] = -t.slope[c, k]
     if elastic:
-        late_cross(tree, w.alive, X.m.Y, t.late, C)
-    square(X.m.Y, C, H)
-    for i in range(n):  # into the smaller matrix, and k1 into rows that have just been read
-        for j in range(n):
-            T[0, i, j] += 0.5 * B[i, j]
-    add_rows(1.0, T[0], nq, nq, H, 0)
+        late_cross(tree, w.alive, X.m.Y, t.late, R)
+    product(t.S, X.m.Y[:n], C[:n])
+    add_rows(1.0, R, n, 2 * nq, C, 0)
+    for c in range(n, n + nc):
+        copy_row(C, c, R, c)
+    _symmetric_product(n, nq, elastic, X.m.Y, C, R, H)
+    fold(T[0])
     for i in range(n):
-        for k in range(n, nq):
-            H[i, nq + k] += B[i, k]
+        put_sum(T[0], i, 0, T[0], i, 0, B, i, 0, n)
+        put_sum(H, i, nq + n, H, i, nq + n, B, i, n, nq - n)
+    add_rows(1.0, T[0], nq, nq, H, 0)
     for k in range(n, nq):
-        for l in range(n, nq):
-            H[nq + k, nq + l] += 0.5 * (T[2, k, l] + B[k, l])
+        put_sum(H, nq + k, 0, H, nq + k, 0, B, k, 0, n)
+        put_sum(H, nq + k, nq + n, H, nq + k, nq + n, B, k, n, nq - n)
     if tree.n_massive > n:
         for k in range(n, nq):
+            put_sum(H, nq + k, nq + n, H, nq + k, nq + n, T[2], k, n, nq - n)
             for j in range(nq):
                 H[nq + k, j] += T[1, k, j]
-    fold(H)
+                H[j, nq + k] += T[1, k, j]
 
 
-@inline
-def square(A, C, H):
-    """H = Aᵀ C, a few rows at a time."""
-    # BLAS leaves a product of so few multiplications to one thread; in a larger one threads only wait for each other.
-    most = max(8, 250_000 // max(1, A.shape[0] * C.shape[1]))
-    total = H.shape[0]
-    if total <= most:
-        np.dot(A.T, C, H)
+@woven
+def _symmetric_product(n, nq, elastic, Y, C, R, H):
+    """H = YᵀC + RᵀY, which is symmetric: blocks of eight by eight below the diagonal, and their mirrors."""
+    size = H.shape[0]
+    if size < 8:
+        for i in range(size):
+            for j in range(i + 1):
+                x = 0.0
+                for k in range(Y.shape[0]):
+                    x += Y[k, i] * C[k, j] + R[k, i] * Y[k, j]
+                H[i, j] = H[j, i] = x
         return
-    for first in range(0, total, most):
-        last = min(first + most, total)
-        np.dot(np.ascontiguousarray(A[:, first:last].T), C, H[first:last])
+    for a in range(0, size, 8):
+        i = min(a, size - 8)  # the last block ends with the matrix
+        rows = _rows_beside(n, nq, elastic, i, R)
+        for b in range(0, a, 8):
+            others = _rows_beside(n, nq, elastic, b, R)
+            if others > 0:
+                put_mirrored(H, i, b, Y, C, max(n, others), R, Y, rows)
+            else:  # S is symmetric, so this is the same
+                put_mirrored(H, i, b, C, Y, max(n, rows), R, Y, 0)
+        put_block(H, i, i, Y, C, max(n, rows), R, Y, rows)
+        for j in range(i, i + 8):
+            for k in range(i, j):
+                H[k, j] = H[j, k]
+
+
+@woven
+def _rows_beside(n, nq, elastic, first, R):
+    """How many rows of R are not zero in the eight columns from `first` on."""
+    if elastic or first < nq:
+        return R.shape[0]
+    return 0 if first + 8 <= nq + n else n
 
 
 @inline

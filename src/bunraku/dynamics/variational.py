@@ -23,14 +23,14 @@ from bunraku.dynamics.capstan import capstan, exponents, passed, rubs_somewhere
 from bunraku.dynamics.complementarity import LINKS, complementarity
 from bunraku.dynamics.elastic import early_impulses, elastic_row, has_elastic, pull_at_end, soften, softness
 from bunraku.dynamics.friction import frictional
-from bunraku.dynamics.joint_pairs import pair, spread
+from bunraku.dynamics.joint_pairs import put_columns, spread
 from bunraku.dynamics.kkt import border, down, only_alive, reduce, up
 from bunraku.dynamics.lagrangian import momenta, slopes
 from bunraku.dynamics.springs import spring_forces, spring_slopes
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.blocks import clear, padded
 from bunraku.kernels.compile import inline, unit, woven
-from bunraku.kernels.row_sums import NUMBERS
+from bunraku.kernels.row_sums import NUMBERS, pair_rows
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 
@@ -234,12 +234,13 @@ def assemble(tree, w, dt, share, u, o, q0, q1, lam):
     clear(D22)
     scale = (dt, 1.0 / dt, 1.0)
     spread(joints, nm, 0, w.S, w.T, w.columns)
+    put_columns(nm, g, w.S, w.T, w.I, w.P, w.pair)
     for j in range(nm):
         qj = joints[j].variable
         last = max(last, qj + 1)
         if qj >= n:
             continue
-        pair(j, g, scale, w.S, w.T, w.I, w.P, w.columns, w.pair, Y, last)
+        pair_rows(Y, w.pair, j, scale, w.columns, last)
         i = j
         while i >= 0:
             qi = joints[i].variable

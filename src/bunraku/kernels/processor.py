@@ -1,4 +1,4 @@
-"""The processor that machine code is made for: its level."""
+"""The processor that machine code is made for: its level, and what its registers hold."""
 
 from __future__ import annotations
 
@@ -27,3 +27,12 @@ def levels() -> tuple[str, ...]:
             break
         out.insert(0, level)
     return tuple(out)
+
+
+def sums_at_once(name: str) -> int:
+    """How many sums of eight numbers each the registers of a processor hold, beside the factors: a power of two.
+
+    name: of a level, or of this processor
+    """
+    level = name if name in X86_LEVELS else levels()[0]
+    return {"x86-64-v4": 8, "x86-64-v2": 2}.get(level, 4)

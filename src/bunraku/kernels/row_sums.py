@@ -28,7 +28,7 @@ def put_column(V, q, row, a):
     V[b, row + 3, c], V[b, row + 4, c], V[b, row + 5, c] = a[3], a[4], a[5]
 
 
-class _Vectors:
+class Vectors:
     """Builds LLVM code that loads, stores and adds vectors of eight numbers; addresses are integers."""
 
     def __init__(self, context: Any, builder: Any) -> None:
@@ -42,6 +42,23 @@ class _Vectors:
             at = self.builder.add(at, self.builder.mul(i, self.builder.extract_value(array.strides, k)))
         return at
 
+    def stride(self, kind: Any, value: Any, axis: int) -> Any:
+        """How many bytes are between neighbours along an axis of an array."""
+        if kind.layout == "C" and axis == kind.ndim - 1:
+            return ir.Constant(WORD, 8)
+        return self.builder.extract_value(self.context.make_array(kind)(self.context, self.builder, value).strides, axis)
+
+    def column(self, kind: Any, value: Any, j: Any) -> tuple[Any, Any, Any]:
+        """The address of the top of column j of a matrix, and its strides."""
+        down, across = self.stride(kind, value, 0), self.stride(kind, value, 1)
+        return self.builder.add(self.start(kind, value), self.builder.mul(j, across)), down, across
+
+    def rows_of_block(self, kind: Any, value: Any, i: Any, j: Any) -> list[Any]:
+        """The addresses of the eight rows of the block at (i, j) of a matrix."""
+        at, stride = self.start(kind, value, i), self.stride(kind, value, 0)
+        at = self.builder.add(at, self.builder.shl(j, ir.Constant(WORD, 3)))
+        return [self.builder.add(at, self.builder.mul(stride, ir.Constant(WORD, k))) for k in range(WIDE)]
+
     def _pointer(self, at: Any, offset: int, kind: Any) -> Any:
         return self.builder.inttoptr(self.builder.add(at, ir.Constant(WORD, offset)), kind.as_pointer())
 
@@ -51,14 +68,31 @@ class _Vectors:
     def store(self, value: Any, at: Any, offset: int = 0) -> None:
         self.builder.store(value, self._pointer(at, offset, EIGHT), align=8)
 
+    def store_first(self, count: int, value: Any, at: Any) -> None:
+        """Stores the first few of eight numbers."""
+        few = self.builder.shuffle_vector(value, NOTHING, ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count))))
+        self.builder.store(few, self._pointer(at, 0, few.type), align=8)
+
     def everywhere(self, number: Any) -> Any:
         """A vector of eight equal numbers."""
         index = ir.IntType(32)
         one = self.builder.insert_element(NOTHING, number, ir.Constant(index, 0))
         return self.builder.shuffle_vector(one, NOTHING, ir.Constant(ir.VectorType(index, WIDE), [0] * WIDE))
 
+    def number(self, at: Any, offset: int = 0) -> Any:
+        return self.builder.load(self._pointer(at, offset, ir.DoubleType()), align=8)
+
     def load_everywhere(self, at: Any, offset: int) -> Any:
-        return self.everywhere(self.builder.load(self._pointer(at, offset, ir.DoubleType()), align=8))
+        return self.everywhere(self.number(at, offset))
+
+    def store_number(self, value: Any, at: Any) -> None:
+        self.builder.store(value, self._pointer(at, 0, ir.DoubleType()), align=8)
+
+    def entry(self, at: Any, index: Any) -> Any:
+        """A whole number from a list."""
+        return self.builder.load(
+            self._pointer(self.builder.add(at, self.builder.mul(index, ir.Constant(WORD, 8))), 0, WORD), align=8
+        )
 
     def add(self, a: Any, b: Any) -> Any:
         return self.builder.fadd(a, b, flags=("contract",))
@@ -88,7 +122,7 @@ def _row_sum(Z, factors, V, last):
 
 def _row_sum_compiled(_context: Any, Z: Any, factors: Any, V: Any, last: Any) -> Any:
     def code(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
-        v = _Vectors(context, builder)
+        v = Vectors(context, builder)
         into, of = v.start(Z, values[0]), v.start(V, values[2])
         terms = [v.everywhere(factor) for factor in cgutils.unpack_tuple(builder, values[1], len(factors))]
         size = builder.extract_value(context.make_array(V)(context, builder, values[2]).strides, 0)
@@ -103,6 +137,34 @@ def _row_sum_compiled(_context: Any, Z: Any, factors: Any, V: Any, last: Any) ->
 
 row_sum: Any = _row_sum if INTERPRETED else intrinsic(_row_sum_compiled)
 """Z = Σ factors[t] V[:, t] in the columns before `last`."""
+
+
+def _put_sum(A, i, a, B, k, b, C, l, c, count):
+    for x in range(count):
+        A[i, a + x] = B[k, b + x] + C[l, c + x]
+
+
+def _put_sum_compiled(_context: Any, A: Any, i: Any, a: Any, B: Any, k: Any, b: Any, C: Any, l: Any, c: Any, count: Any) -> Any:
+    def code(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
+        v = Vectors(context, builder)
+        places = [
+            builder.add(v.start(kind, values[at], values[at + 1]), builder.mul(values[at + 2], ir.Constant(WORD, 8)))
+            for kind, at in ((A, 0), (B, 3), (C, 6))
+        ]
+        whole = builder.and_(values[9], ir.Constant(WORD, -WIDE))
+        with v.eights(whole) as (x, _):
+            into, one, other = (builder.add(at, builder.mul(x, ir.Constant(WORD, 8))) for at in places)
+            v.store(v.add(v.load(one), v.load(other)), into)
+        with cgutils.for_range_slice(builder, whole, values[9], ir.Constant(WORD, 1), WORD) as (x, _):
+            into, one, other = (builder.add(at, builder.mul(x, ir.Constant(WORD, 8))) for at in places)
+            v.store_number(v.add(v.number(one), v.number(other)), into)
+        return context.get_dummy_value()
+
+    return types.void(A, i, a, B, k, b, C, l, c, count), code
+
+
+put_sum: Any = _put_sum if INTERPRETED else intrinsic(_put_sum_compiled)
+"""A[i, a + x] = B[k, b + x] + C[l, c + x] for every x before `count`."""
 
 
 # -- pairs of joints -------------------------------------------------------------------------------------------------
@@ -142,7 +204,7 @@ def _pairs(tangent: bool) -> Any:
 
     def compiled(_context: Any, Y: Any, f: Any, j: Any, scale: Any, V: Any, last: Any) -> Any:
         def code(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
-            v = _Vectors(context, builder)
+            v = Vectors(context, builder)
             into, by, of = v.start(Y, values[0]), v.start(f, values[1], values[2]), v.start(V, values[4])
             scales = [v.everywhere(number) for number in cgutils.unpack_tuple(builder, values[3], 3)]
             with v.eights(values[5]) as (c, _):
@@ -179,7 +241,7 @@ def _fold_block(H, x, y):
             H[x + i, y + j] = H[y + j, x + i] = H[x + i, y + j] + H[y + j, x + i]
 
 
-def _transposed(v: _Vectors, rows: list[Any]) -> list[Any]:
+def transposed(v: Vectors, rows: list[Any]) -> list[Any]:
     """The transpose of eight rows of eight: swaps blocks of size 1, 2, then 4."""
     for s in (1, 2, 4):
         for i in range(WIDE):
@@ -195,17 +257,13 @@ def _transposed(v: _Vectors, rows: list[Any]) -> list[Any]:
 
 def _fold_block_compiled(_context: Any, H: Any, x: Any, y: Any) -> Any:
     def code(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
-        v = _Vectors(context, builder)
-        stride = builder.extract_value(context.make_array(H)(context, builder, values[0]).strides, 0)
-        places = []
-        for i, j in ((values[1], values[2]), (values[2], values[1])):
-            at = builder.add(v.start(H, values[0], i), builder.shl(j, ir.Constant(WORD, 3)))
-            places.append([builder.add(at, builder.mul(stride, ir.Constant(WORD, k))) for k in range(WIDE)])
-        across = _transposed(v, [v.load(at) for at in places[1]])
-        total = [v.add(v.load(at), row) for at, row in zip(places[0], across, strict=True)]
-        for at, row in zip(places[0], total, strict=True):
+        v = Vectors(context, builder)
+        here, there = (v.rows_of_block(H, values[0], i, j) for i, j in ((values[1], values[2]), (values[2], values[1])))
+        across = transposed(v, [v.load(at) for at in there])
+        total = [v.add(v.load(at), row) for at, row in zip(here, across, strict=True)]
+        for at, row in zip(here, total, strict=True):
             v.store(row, at)
-        for at, row in zip(places[1], _transposed(v, total), strict=True):
+        for at, row in zip(there, transposed(v, total), strict=True):
             v.store(row, at)
         return context.get_dummy_value()
 
