@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 
-from benchmarks.table import Ratio, best_of, interleaved
+from benchmarks.table import Ratio, interleaved
 from bunraku.collision.manifold.touch_rules import Matter, Touch, TouchPair
 from bunraku.collision.manifold.touch_world import TouchBodies
 from bunraku.dynamics import Simulation, settle
@@ -17,10 +16,12 @@ from bunraku.figure.build import figure, free, sphere
 from bunraku.figure.library import named
 from bunraku.figure.shape import Box
 from bunraku.figure.together import together
+from bunraku.kernels.clock import worked
 from bunraku.kinematics import pose
 from bunraku.scene import Obstacle, Scene
 
 FEW, MANY = 25, 100  # balls
+STEPS = 100
 RATIOS = {
     "touch.marionette22_ratio": Ratio("touch.marionette22_us", "touch.marionette22_without_us", at_most=2.0),
     "touch.balls_ratio": Ratio(f"touch.balls{MANY}_us", f"touch.balls{FEW}_us", at_most=(MANY / FEW) ** 1.2),
@@ -65,14 +66,13 @@ def _lowest(puppet: Figure, q: np.ndarray) -> float:
 
 
 def balls(n: int) -> tuple[Figure, Scene]:
-    """`n` balls above each other in layers, in a box as wide as four or five of them."""
-    side = round((n / 1.5) ** (1 / 3)) + 1
-    wide = 2.2 * R * side
+    """`n` balls above each other in layers, each a little aside at random, in a box that is about as wide as they are high."""
+    rng, side = np.random.default_rng(n), max(2, round((n / 1.5) ** (1 / 3)))
+    wide, grid = 2.3 * R * side, [(k % side, k // side % side, k // side**2) for k in range(n)]
     places = [
-        (2.2 * R * (k % side - (side - 1) / 2), 2.2 * R * (k // side % side - (side - 1) / 2), R * (1.1 + 2.1 * (k // side**2)))
-        for k in range(n)
+        (*(2.3 * R * (i - (side - 1) / 2) + rng.uniform(-0.13, 0.13) * R for i in at[:2]), R * (1.1 + 2.1 * at[2])) for at in grid
     ]
-    parts = {f"b{k}": figure("b", free("b", sphere(R, mass=0.1), start=(x, y, z, 0, 0, 0))) for k, (x, y, z) in enumerate(places)}
+    parts = {f"b{k}": figure("b", free("b", sphere(R, mass=0.1), start=(*at, 0, 0, 0))) for k, at in enumerate(places)}
     walls = [
         Obstacle(
             f"wall{k}",
@@ -84,19 +84,21 @@ def balls(n: int) -> tuple[Figure, Scene]:
     return together("balls", parts), Scene("box", tuple(walls))
 
 
-def settled(n: int) -> TouchSimulation:
-    """`n` balls that have fallen for a while."""
+def falling(n: int) -> TouchSimulation:
+    """`n` balls that have fallen onto each other, and still roll."""
     made, box = balls(n)
     simulation = TouchSimulation(made, scene=box, touch=Touch(matter=Matter(friction=0.4)), dt=0.005)
-    simulation.run(np.zeros((60, 0)))
+    simulation.run(np.zeros((80, 0)))
     return simulation
 
 
 def bench_balls() -> dict[str, float]:
-    """A step of many balls, and of four times as many."""
+    """A step of many balls that roll over each other, and of four times as many: the mean of a hundred steps."""
     out = {}
     for n in (FEW, MANY):
-        simulation = settled(n)
-        out[f"touch.balls{n}_us"] = best_of(partial(simulation.run, np.zeros((5, 0)), energy=False), repeat=5, number=1) / 5
+        simulation = falling(n)
+        begun = worked()
+        simulation.run(np.zeros((STEPS, 0)), energy=False)
+        out[f"touch.balls{n}_us"] = 1e6 * (worked() - begun) / STEPS
     out["touch.balls_exponent"] = math.log(out[f"touch.balls{MANY}_us"] / out[f"touch.balls{FEW}_us"]) / math.log(MANY / FEW)
     return out

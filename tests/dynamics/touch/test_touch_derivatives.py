@@ -70,7 +70,7 @@ def meeting(shape: str, other: str, rocks: Path, seed: int) -> tuple[Figure, Sce
 
 
 class Meeting:
-    """A figure one step before an impact: the variable `falls` is lowered until a step touches."""
+    """A figure one step before an impact: the variable `falls` is lowered until a step touches, and need not be divided."""
 
     def __init__(self, made: Figure, scene: Scene | None, v: Array, friction: float, falls: int) -> None:
         self.figure, self.scene, self.touch = made, scene, Touch(matter=Matter(friction=friction))
@@ -80,8 +80,9 @@ class Meeting:
             self.q[k] = 0.5 * (low + high)
             self.p = momentum(made, self.q, v)
             try:
-                hit = bool(self.after(np.concatenate([self.q, self.p])).pairs)
-            except BunrakuError:  # in each other: too low
+                x = np.concatenate([self.q, self.p])
+                hit = bool(self.after(x).pairs) and bool(self.after(x, derivatives=True).pairs)
+            except BunrakuError:  # in each other, or met too early in the step: too low
                 low = self.q[k]
                 continue
             if hit:

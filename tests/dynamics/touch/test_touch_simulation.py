@@ -101,6 +101,35 @@ def test_a_short_stack_stands_still() -> None:
     np.testing.assert_allclose(q[-1], stack.start, atol=1e-8)
 
 
+@pytest.mark.parametrize("seed", [11, 12])
+def test_balls_that_fall_into_a_box_stay_out_of_each_other(seed: int) -> None:
+    """Rings of balls that stick are held more often than they can move; steps need not be divided for that. Distances by hand."""
+    rng, r, wide = np.random.default_rng(seed), 0.05, 0.36
+    starts = [
+        (*(0.115 * np.array([k % 3 - 1, k // 3 % 3 - 1]) + rng.uniform(-0.006, 0.006, 2)), 0.055 + 0.105 * (k // 9), 0, 0, 0)
+        for k in range(18)
+    ]
+    balls = together("balls", {f"b{k}": one("b", sphere(r, mass=0.1), start) for k, start in enumerate(starts)})
+    walls = tuple(
+        Obstacle(
+            f"wall{k}",
+            Box((0.1, 2, 2) if k < 2 else (2, 0.1, 2)),
+            (s * (wide / 2 + 0.05), 0, 0) if k < 2 else (0, s * (wide / 2 + 0.05), 0),
+        )
+        for k, s in enumerate((-1, 1, -1, 1))
+    )
+    simulation = TouchSimulation(balls, scene=Scene("box", walls), touch=Touch(matter=Matter(friction=0.4)), dt=0.005)
+    out = simulation.run(np.zeros((160, 0)))
+    x = out.q.reshape(len(out.q), -1, 6)[:, :, :3]
+    assert x[:, :, 2].min() > r - MAX_DEPTH
+    assert np.abs(x[:, :, :2]).max() < wide / 2 - r + MAX_DEPTH
+    i, j = np.triu_indices(x.shape[1], 1)
+    assert np.linalg.norm(x[:, i] - x[:, j], axis=2).min() > 2 * r - MAX_DEPTH
+    assert np.mean((out.bits & (STEP_BITS.divided | STEP_BITS.retried | STEP_BITS.held | STEP_BITS.frozen)) > 0) < 0.05
+    energy = out.energy.sum(1)
+    assert energy.max() < energy[0] * (1 + 1e-9)
+
+
 @pytest.mark.parametrize(
     "fig",
     [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 
+from bunraku.collision.manifold.any_direction import along_any_direction
 from bunraku.collision.manifold.contact_rows import curve_contact, part_by, plane_contact, rim_contact
 from bunraku.collision.manifold.rims import rim_across_edges, rim_across_rim
 from bunraku.collision.manifold.round_features import best_face, edge_to_edge, inside_face, vertex_to_edge
@@ -36,8 +37,8 @@ def _toward(axis, c, x):
 
 
 @unit("none")
-def cylinder_pair(t, world, chain, at, o, a, b, reach):
-    """The cylinder a and any body b."""
+def cylinder_pair(t, world, chain, start, end, at, o, a, b, reach, polygon):
+    """The cylinder a and any body b; arguments as of `pair_contacts`."""
     kind = world.kind[b]
     if kind == BODY.half_space:
         f = world.first[b, 2]
@@ -55,6 +56,8 @@ def cylinder_pair(t, world, chain, at, o, a, b, reach):
     if kind == BODY.polytope or kind == BODY.segment:
         _edges_over_ends(t, world, chain, at, o, a, b, reach)
         rim_across_edges(t, world, chain, at, o, a, b, reach)
+    if t.number[0] == first and reach < 0.0:
+        along_any_direction(t, world, chain, start, end, o, a, b, reach, polygon[0])
     _keep_shallow(t, world, at, first)
 
 

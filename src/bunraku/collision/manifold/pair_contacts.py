@@ -21,7 +21,7 @@ def pair_contacts(t, world, chain, start, end, at, o, a, b, reach, polygon):
     if ka > kb:
         a, b, ka, kb = b, a, kb, ka
     if kb == BODY.cylinder:
-        cylinder_pair(t, world, chain, at, o, b, a, reach)
+        cylinder_pair(t, world, chain, start, end, at, o, b, a, reach, polygon)
     elif kb == BODY.half_space:
         above_half_space(t, world, chain, at, o, a, b, reach)
     elif kb == BODY.polytope and ka == BODY.polytope:
@@ -56,9 +56,8 @@ def _around(world, a):
 
 
 @bare
-def put_pair(world, o, start, end, a, b):
-    """Places vertices and faces of both, at both ends of a step."""
-    for k in range(2):
-        body = a if k == 0 else b
-        put_features(world, body, o, start)
-        put_features(world, body, o, end)
+def put_once(world, o, placed, put, a, k):
+    """Places vertices and faces of body a, unless `put[a, k]` says that they are."""
+    if not put[a, k]:
+        put_features(world, a, o, placed)
+        put[a, k] = True

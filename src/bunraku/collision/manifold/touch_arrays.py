@@ -101,6 +101,10 @@ class NearBodies(NamedTuple):
     """(capacity, 2) near pairs."""
     count: Any
     """(1,) how many there are."""
+    put: Any
+    """(bodies, 2) whether features of each are placed at the start and at the end of the step."""
+    turned: Any
+    """(bodies,) how far turning moves the surface of each outward, at most, if its features are placed [m]."""
     polygon: Any
     """(2, 64, 4) vertices and where they come from: scratch of clipping."""
 
@@ -158,7 +162,7 @@ class ManifoldOptions(NamedTuple):
     """How far a step may end from its guess, and need no second look at bodies that stayed apart [rad or m]."""
     slow: float = 2.5
     """A contact that meets more slowly than gravity makes it in so many steps does not bounce."""
-    max_open: float = 2e-9
+    max_open: float = 1e-7
     """How far open a row may be at the end of a step [m or rad]."""
     closed: float = 1e-7
     """How far open a contact may be and still be held by adhesion [m]."""
@@ -185,5 +189,5 @@ def near_room(world, capacity):
     m = world.kind.shape[0]
     return NearBodies(
         order=np.arange(m), low=np.empty((m, 3)), high=np.empty((m, 3)), pairs=np.empty((capacity, 2), np.int64),
-        count=np.zeros(1, np.int64), polygon=np.empty((2, 64, 4)),
+        count=np.zeros(1, np.int64), put=np.zeros((m, 2), np.bool_), turned=np.empty(m), polygon=np.empty((2, 64, 4)),
     )  # fmt: skip

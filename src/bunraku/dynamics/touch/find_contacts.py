@@ -6,12 +6,12 @@ import math
 
 from bunraku.collision.manifold.broad_phase import near_pairs_of, put_bodies, put_features
 from bunraku.collision.manifold.contact_rows import part_by, rub_from
-from bunraku.collision.manifold.pair_contacts import pair_contacts, put_pair
+from bunraku.collision.manifold.pair_contacts import pair_contacts, put_once
 from bunraku.collision.manifold.round_features import inside_face
 from bunraku.collision.manifold.support import apart_along
 from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD, near_room, place_room
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.compile import bare, borrow, keep, kernel, unit
+from bunraku.kernels.compile import bare, borrow, keep, kernel, unit, woven
 from bunraku.kinematics.feature_gaps import along_lines, curves_of
 from bunraku.kinematics.rim_gaps import nearest_places
 from bunraku.spatial.algebra import axpy3, dot3, get3, scale3, sub3
@@ -37,19 +37,31 @@ def find_contacts(tree, world, t, joints, q0, q1, o, start, end, near):
     if count > near.pairs.shape[0]:
         t.number[3] = 1
         return
+    for a in range(world.kind.shape[0]):
+        near.put[a, 0] = near.put[a, 1] = False
     for k in range(count):
-        a, b = near.pairs[k, 0], near.pairs[k, 1]
-        _find_early(tree, world, t, o, start, end, near, a, b)
+        _find_early(tree, world, t, o, start, end, near, near.pairs[k, 0], near.pairs[k, 1])
 
 
 @bare
 def _find_early(tree, world, t, o, start, end, near, a, b):
     """Contacts of a and b by the features that they have at the start, as far as they may come within the step."""
-    put_pair(world, o, start, end, a, b)
-    way = 0.0
+    way, away = 0.0, 0.0
     for i in range(3):
         way += (end.c[a, i] - start.c[a, i] - end.c[b, i] + start.c[b, i]) ** 2
-    pair_contacts(t, world, tree.chain, start, end, start, o, a, b, MANIFOLD.reach + math.sqrt(way), near.polygon)
+        away += (start.c[a, i] - start.c[b, i]) ** 2
+    reach = MANIFOLD.reach + math.sqrt(way)
+    if away > (world.bound[a] + world.bound[b] + reach) ** 2:
+        return
+    for body in (a, b):
+        if not near.put[body, 0]:
+            near.turned[body] = _turned(world, start, end, body)
+            put_once(world, o, start, near.put, body, 0)
+    if world.kind[a] == BODY.polytope and world.kind[b] == BODY.polytope:  # only these need features at the end
+        put_once(world, o, end, near.put, a, 1)
+        put_once(world, o, end, near.put, b, 1)
+    reach += near.turned[a] + near.turned[b]
+    pair_contacts(t, world, tree.chain, start, end, start, o, a, b, reach, near.polygon)
 
 
 @bare
@@ -61,32 +73,64 @@ def _knows(t, contacts, a, b):
     return known
 
 
+@woven
+def _all_known(world, a, b):
+    """Whether no other features of a and b can meet than those that were near at the start: two points, or corners and a plane."""
+    ka, kb = min(world.kind[a], world.kind[b]), max(world.kind[a], world.kind[b])
+    return kb == BODY.point or (kb == BODY.half_space and ka <= BODY.polytope)
+
+
+@bare
+def _needs_look(world, t):
+    """Whether a contact is of bodies that may meet by other features than those that were near at the start."""
+    unsure = False
+    for k in range(t.number[0]):
+        unsure |= not _all_known(world, t.key[k, 0], t.key[k, 1])
+    return unsure
+
+
+@bare
+def put_ends(tree, world, t, lam, q1, o, end):
+    """Places bodies at the end of a step, for `drop_ghosts`, where a contact acts that is not on a half-space."""
+    for k in range(t.number[0]):
+        if lam[t.head[k]] > 0.0 and world.kind[t.key[k, 1]] != BODY.half_space:
+            put_bodies(world, tree.joints, q1, o, end)
+            return
+
+
 @unit("int64")
 def find_more(tree, world, t, joints, q1, o, start, end, near, as_guessed):
     """Contacts of bodies that are in each other at q1. Returns how many there are.
 
     Where two bodies had no contact yet, it was not known how far they would come: then their features at the start count. Otherwise
-    they are in each other by features that they have at the end only. Where the step ended `as_guessed`, bodies that were not near
-    are still apart, and of round ones that were, all features have contacts: only others need a look.
+    they are in each other by features that they have at the end only. Where the step ended `as_guessed`, bodies without contacts
+    are still apart, and of the others some can meet by no other features: only the rest needs a look.
     """
     before = t.number[0]
-    if as_guessed and before == 0:
+    if as_guessed and not _needs_look(world, t):
         return 0
     put_bodies(world, joints, q1, o, end)
     _put_half_spaces(world, o, end)
-    count = near_pairs_of(world, start, end, near)
+    if not as_guessed:
+        near.count[0] = near_pairs_of(world, start, end, near)
+    count = near.count[0]
     if count > near.pairs.shape[0]:
         t.number[3] = 1
         return 0
+    for a in range(world.kind.shape[0]):
+        near.put[a, 1] = False
     for k in range(count):
         a, b = near.pairs[k, 0], near.pairs[k, 1]
-        if as_guessed and ((world.kind[a] <= BODY.segment and world.kind[b] <= BODY.half_space) or not _knows(t, before, a, b)):
+        if as_guessed and (_all_known(world, a, b) or not _knows(t, before, a, b)):
             continue
-        put_pair(world, o, start, end, a, b)
+        for body in near.pairs[k]:
+            put_once(world, o, start, near.put, body, 0)
+            put_once(world, o, end, near.put, body, 1)
         contacts, links, points = t.number[0], t.number[1], t.number[2]
         pair_contacts(t, world, tree.chain, start, end, end, o, a, b, -MANIFOLD.max_depth, near.polygon)
         if t.number[0] > contacts and not _knows(t, before, a, b):
             t.number[0], t.number[1], t.number[2] = contacts, links, points
+            near.turned[a], near.turned[b] = _turned(world, start, end, a), _turned(world, start, end, b)
             _find_early(tree, world, t, o, start, end, near, a, b)
             if t.number[0] == contacts:
                 pair_contacts(t, world, tree.chain, start, end, end, o, a, b, -MANIFOLD.max_depth, near.polygon)
@@ -118,7 +162,7 @@ def leaps(world, start, end, near):
 
 @bare
 def _turned(world, start, end, a):
-    """How far turning moves a point of body a, at most."""
+    """How far turning moves the surface of body a outward, at most."""
     j = world.joint[a]
     if j < 0 or world.kind[a] == BODY.half_space:
         return 0.0
@@ -126,7 +170,7 @@ def _turned(world, start, end, a):
     for i in range(3):
         for k in range(3):
             square += (end.R[j, i, k] - start.R[j, i, k]) ** 2
-    return math.sqrt(0.5 * square) * (world.bound[a] - world.inner[a])
+    return math.sqrt(0.5 * square * max(world.bound[a] ** 2 - world.inner[a] ** 2, 0.0))
 
 
 @bare

@@ -15,7 +15,7 @@ from bunraku.collision.manifold.touch_arrays import MANIFOLD
 from bunraku.dynamics.elastic import has_elastic
 from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, advance, further
 from bunraku.dynamics.touch.contact_memory import recall
-from bunraku.dynamics.touch.find_contacts import drop_ghosts, find_contacts, find_more, leaps
+from bunraku.dynamics.touch.find_contacts import drop_ghosts, find_contacts, find_more, leaps, put_ends
 from bunraku.dynamics.touch.lay_strings import lay_strings, look_along
 from bunraku.dynamics.touch.touch_step import touch_step
 from bunraku.dynamics.touch.touched_tree import extend_elimination, touched_tree
@@ -215,6 +215,7 @@ def solve_part(
         if t.number[3] > 0:
             return -1
         if more == 0:
+            put_ends(own, world, t, impulse, q1, origin, end)
             more = drop_ghosts(world, t, w, origin, end, impulse)
         if laid.link.shape[0] > 0:
             place(own.joints, 0, own.joints.shape[0], q1, origin, w.R, w.p, w.S)

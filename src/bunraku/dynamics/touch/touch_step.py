@@ -8,7 +8,7 @@ from bunraku.dynamics.lagrangian import slopes
 from bunraku.dynamics.touch.touch_impulses import touch_impulses
 from bunraku.dynamics.touch.touch_parts import blocks_of, eliminate, fill_blocks, substitute
 from bunraku.dynamics.variational import NEWTON, choose, equations, midpoint, open_links
-from bunraku.kernels.compile import borrow, keep, unit, woven
+from bunraku.kernels.compile import bare, borrow, keep, unit, woven
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 
@@ -33,19 +33,28 @@ def _residual(tree, w, q0, p0, dt, share, lam, p1):
                     w.r[i] -= w.A0[c, i] * lam[c]
 
 
+@bare
+def _look(tree, w, o, q0, q1, u, dt, lam, first):
+    """Gaps at q1, the tree half-way, and which rows may act. Returns whether these have changed."""
+    joints = tree.joints
+    place(joints, 0, joints.shape[0], q1, o, w.R, w.p, w.S)
+    gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+    midpoint(tree, w, o, q0, q1, u, dt)
+    changed, _ = choose(tree, w, lam, first)
+    return changed
+
+
 @unit("int64", allocates=True)
 def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
     """Solves one step; arguments and result as of bunraku.dynamics.variational.step. Links must not stretch."""
-    n, nc, joints = tree.n_dynamic, tree.links.shape[0], tree.joints
+    n, nc = tree.n_dynamic, tree.links.shape[0]
     last, factored = math.inf, False
-    g, r = w.r[n : n + nc], w.r[:n]
+    g, r, old = w.r[n : n + nc], w.r[:n], lam[:nc].copy()
+    _look(tree, w, o, q0, q1, u, dt, lam, True)
     lent = blocks_of(tree, parts, w.near)
     for iteration in range(most):
-        place(joints, 0, joints.shape[0], q1, o, w.R, w.p, w.S)
-        gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
-        midpoint(tree, w, o, q0, q1, u, dt)
-        changed, _ = choose(tree, w, lam, iteration == 0)
-        if changed or iteration == 0:
+        changed = iteration > 0 and _look(tree, w, o, q0, q1, u, dt, lam, False)
+        if changed:
             keep(lent)
             lent = blocks_of(tree, parts, w.near)
         blocks = borrow(lent)
@@ -55,7 +64,7 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 
             fill_blocks(tree, parts, blocks, w, dt, share, u, o)
         equations(tree, w, dt, q0, q1, lam)
         eliminate(tree, parts, blocks, r, g)
-        touch_impulses(tree, parts, blocks, g, lam, w)
+        vague = touch_impulses(tree, parts, blocks, g, lam, old, w)
         substitute(tree, parts, blocks, w.delta, r, p1)
         size, total = 0.0, 0.0
         for i in range(n):
@@ -70,8 +79,8 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 
         for c in range(nc):
             lam[c] -= part * w.delta[c]
         rate = size if fresh else size / last
-        small = size * rate < (NEWTON.certain * tolerance if fresh else tolerance)
-        if small and not open_links(tree, w, NEWTON.max_gap + 100.0 * size):
+        small = size * rate < (NEWTON.certain * tolerance if fresh else tolerance) or size < 2.0 * vague
+        if small and not open_links(tree, w, NEWTON.max_gap + 100.0 * size + 10.0 * vague):
             keep(lent)
             return iteration + 1
         factored, last = size * rate * rate < tolerance, size

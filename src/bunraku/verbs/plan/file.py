@@ -9,6 +9,8 @@ goal:
   speed: 0.3 m/s               # maximum speed on arrival; default: any speed
 scene: {scene: block, floor: -1, obstacles: [{box: [0.1, 0.1, 0.3], at: [0, 0.3, -0.4], name: block}]}   # or a file
 limits: {speed: 0.6 m/s, acceleration: 6 m/s², reach: 60 cm, hand_x: [-0.3, 0.4]}
+props: {box: {is: crate, at: [0.3, 0, 0.05]}}   # free bodies; with `touch`, as in simulation files, hands push them to their goal
+touch: all
 hold: []                       # kinematic variables that stay at their start
 planner: est                   # est, est-uniform, est-goal, ao-est or sst
 budget: 10 s                   # processor time of each tree
@@ -28,6 +30,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.collision.manifold.touch_rules import Touch
 from bunraku.dynamics import settle
 from bunraku.errors import BunrakuError, parts
 from bunraku.figure import Figure
@@ -45,6 +48,8 @@ from bunraku.stage import Recorded
 from bunraku.verbs.measures import measures
 from bunraku.verbs.order import Order
 from bunraku.verbs.plan.run import plan
+from bunraku.verbs.simulate.file import propped
+from bunraku.verbs.simulate.touch_words import touch_of
 
 Array = NDArray[np.float64]
 
@@ -56,7 +61,8 @@ class PlanOrder(Order):
     verb: ClassVar[str] = "plan"
     random: ClassVar[bool] = True
     words: ClassVar[tuple[str, ...]] = (
-        verb, "start", "goal", "scene", "limits", "hold", "planner", "budget", "smooth", "workers", "cluster", "seed", "output",
+        verb, "start", "goal", "scene", "props", "touch", "limits", "hold", "planner", "budget", "smooth", "workers", "cluster",
+        "seed", "output",
     )  # fmt: skip
 
     figure: Figure
@@ -76,6 +82,8 @@ class PlanOrder(Order):
     """Number of trees that grow in parallel; None for one per core."""
     cluster: str | None = None
     """Address of a Dask scheduler, or "local"; None uses local processes."""
+    touch: Touch | None = None
+    """Which bodies touch; None if none may."""
     seed: int = 0
     output: tuple[Path, ...] = ()
 
@@ -93,8 +101,10 @@ class PlanOrder(Order):
     def read(cls, root: Node, folder: Path) -> PlanOrder:
         """The order in a document `root`; file names in it are relative to `folder`. Raises FileError at the first mistake."""
         root.words(cls.words, "a planning file")
-        figure = figure_named(root.need("plan", "the file"), folder)
-        start = _rest(root.get("start"), figure, None)
+        alone = figure_named(root.need("plan", "the file"), folder)
+        figure, start = propped(root, alone, folder), _rest(root.get("start"), alone, None)
+        if figure is not alone:  # props stay where the file puts them
+            start = figure.configuration(None, **dict(zip(alone.names, start, strict=True)))
         options = root.given(
             scene=lambda node: scene_in(node, folder), planner=lambda node: node.choice(PLANNERS, "the planner"),
             budget=lambda node: node.positive(Quantity.TIME), smooth=Node.flag, workers=lambda node: node.whole(1, 10_000),
@@ -102,14 +112,15 @@ class PlanOrder(Order):
             output=lambda node: outputs_of(node, folder), hold=lambda node: _names(node, figure),
         )  # fmt: skip
         scene = options.pop("scene", Scene("nothing", floor=None))
+        touch = touch_of(root.get("touch"), figure, scene)
         goal = _goal(root.need("goal", "the planning file"), figure, start)
-        return cls(figure, goal, start, scene, _limits(root.get("limits"), figure, start), **options)
+        return cls(figure, goal, start, scene, _limits(root.get("limits"), figure, start), touch=touch, **options)
 
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Plan:
         """The plan, or why there is none; `seed` overrides that of the order, `progress` is called with its progress."""
         return plan(
             self.figure, self.goal, start=self.start, scene=self.scene, limits=self.limits, hold=self.hold, planner=self.planner,
-            budget=self.budget, smooth=self.smooth, workers=self.workers, cluster=self.cluster,
+            budget=self.budget, smooth=self.smooth, workers=self.workers, cluster=self.cluster, touch=self.touch,
             seed=self.seed if seed is None else seed, progress=progress,
         )  # fmt: skip
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bunraku.arguments import require_common, require_kind, require_number
+from bunraku.collision.manifold.touch_rules import as_touch
 from bunraku.dynamics import settle
 from bunraku.figure import Figure
 from bunraku.kernels.xorshift import whole
@@ -17,6 +18,7 @@ from bunraku.outcome import STOPPED
 from bunraku.planning.strings import Goal, HandLimits, Plan, PlanningProblem, TreePlanner, search_together
 from bunraku.planning.strings import smooth as smoothed
 from bunraku.planning.strings.planners import planner_named
+from bunraku.planning.strings.push_tree import push
 from bunraku.progress import Listener, Progress
 from bunraku.scene import Scene
 
@@ -25,9 +27,11 @@ def plan(
     figure: Figure, goal: Goal | ArrayLike, *, start: ArrayLike | None = None, scene: Scene | None = None,
     limits: HandLimits | Mapping[str, float | tuple[float, float]] | None = None, hold: tuple[str, ...] = (),
     planner: str | TreePlanner = "est", budget: float = 10.0, smooth: bool = False, workers: int | None = 1,
-    cluster: str | None = None, seed: int | None = None, progress: Listener | None = None,
+    cluster: str | None = None, touch: object = None, seed: int | None = None, progress: Listener | None = None,
 ) -> Plan:  # fmt: skip
     """Plans a motion of a figure on strings among obstacles: the hands move, the figure follows by physics, nothing touches.
+
+    With `touch`, bodies meet instead: the hands push an object to its goal, or aside (bunraku.planning.strings.push_tree).
 
     figure: a figure with kinematic variables, which are the puppeteer's hands.
     goal: targets for points of the figure (`Goal.at_points`, `Goal.at_configuration`), or a configuration [rad or m].
@@ -42,6 +46,8 @@ def plan(
     smooth: whether optimal control smooths the inputs of the plan.
     workers: number of trees that grow in parallel; None for one per core. With one, the same seed gives the same plan.
     cluster: address of a Dask scheduler whose workers are used, or "local" to start one; None uses local processes.
+    touch: which bodies touch (see `simulate`); None if none may. Then one tree grows, of simulations; planner, smooth, workers and
+        cluster are not used, and goals are for points.
     seed: seed of the random numbers; by default 0.
     progress: called with the state of the search.
     Returns the plan, accepted by the rechecker; if there is none, its outcome says why. Ctrl-C stops the search and keeps the
@@ -59,6 +65,10 @@ def plan(
         problem = problem_of(figure, goal, start=figure.start if start is None else start, scene=scene, limits=limits, hold=hold)
         chosen = planner_named(planner) if isinstance(planner, str) else planner
         return Plan(STOPPED.because("stopped before the search began"), problem, chosen, seed=own)
+    rules = as_touch(touch)
+    if rules is not None:
+        chosen = planner_named(planner) if isinstance(planner, str) else planner
+        return push(problem, rules, chosen, seed=own, seconds=budget, progress=progress)
     found = search_together(problem, planner, workers=workers, cluster=cluster, seed=own, seconds=budget, progress=progress)
     if progress is not None:
         progress(Progress("search", 1.0, str(found.outcome.kind)))

@@ -1,0 +1,118 @@
+"""Anderson's mixing of an iteration x ↦ x + f(x) (J. ACM 12, 1965): faster where f is nearly linear.
+
+With Δx_i, Δf_i the differences of the last few results x and changes f, the shares γ are those for which |f − Σ γ_i Δf_i| is least.
+The iteration goes on from x − Σ γ_i Δx_i. Where changes grow instead, what was before is forgotten.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bunraku.kernels.compile import bare, inline
+from bunraku.spatial.linalg import pivoted_solve
+
+
+class Mixer(NamedTuple):
+    """What is known of the last iterations of m numbers."""
+
+    x: Any
+    """(m,) where the iteration has come; where it should go on, after `mix_sweeps`."""
+    f: Any
+    """(m,) by which it has just changed."""
+    weight: Any
+    """(m,) by which squares of changes count."""
+    last_x: Any
+    last_f: Any
+    dx: Any
+    """(depth, m) differences of the last results."""
+    df: Any
+    """(depth, m) differences of the last changes."""
+    A: Any
+    """(depth, depth) products of `df`."""
+    B: Any
+    """(depth, depth + 1) scratch."""
+    least: Any
+    """(1,) the least |f| so far."""
+    count: Any
+    """(1,) iterations."""
+
+
+class MixingOptions(NamedTuple):
+    """Numbers that tune the mixing."""
+
+    depth: int = 5
+    """How many differences are kept."""
+    growth: float = 2.0
+    """How much larger than the least a change may be before what was before is forgotten."""
+    ridge: float = 1e-10
+    """Added to the diagonal of A, relative to its trace: differences that are nearly parallel share."""
+
+
+MIXING = MixingOptions()
+
+
+@inline
+def mixer(m):
+    """A Mixer of m numbers, at its start."""
+    depth = MIXING.depth
+    return Mixer(
+        x=np.empty(m), f=np.empty(m), weight=np.empty(m), last_x=np.empty(m), last_f=np.empty(m), dx=np.empty((depth, m)),
+        df=np.empty((depth, m)), A=np.zeros((depth, depth)), B=np.empty((depth, depth + 1)), least=np.full(1, math.inf),
+        count=np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+@bare
+def mix_sweeps(mix):
+    """Sets mix.x to where the iteration should go on, from its result x and its change f."""
+    m, depth = mix.x.shape[0], mix.dx.shape[0]
+    size = 0.0
+    for k in range(m):
+        size += mix.weight[k] * mix.f[k] * mix.f[k]
+    size = math.sqrt(size)
+    if size > MIXING.growth * mix.least[0]:
+        mix.count[0], mix.least[0] = 0, size
+    mix.least[0] = min(mix.least[0], size)
+    used = min(mix.count[0], depth)
+    if used > 0:
+        _learn(mix, (mix.count[0] - 1) % depth, used)
+    for k in range(m):
+        mix.last_x[k], mix.last_f[k] = mix.x[k], mix.f[k]
+    mix.count[0] += 1
+    if used > 0 and _shares(mix, used):
+        for i in range(used):
+            for k in range(m):
+                mix.x[k] -= mix.B[i, used] * mix.dx[i, k]
+
+
+@bare
+def _learn(mix, at, used):
+    """The newest difference, in place `at`, and its products with the others."""
+    m = mix.x.shape[0]
+    for k in range(m):
+        mix.dx[at, k], mix.df[at, k] = mix.x[k] - mix.last_x[k], mix.f[k] - mix.last_f[k]
+    for i in range(used):
+        total = 0.0
+        for k in range(m):
+            total += mix.weight[k] * mix.df[i, k] * mix.df[at, k]
+        mix.A[i, at] = mix.A[at, i] = total
+
+
+@bare
+def _shares(mix, used):
+    """γ, in column `used` of mix.B. Returns whether there are any."""
+    trace = 0.0
+    for i in range(used):
+        trace += mix.A[i, i]
+    for i in range(used):
+        total = 0.0
+        for k in range(mix.x.shape[0]):
+            total += mix.weight[k] * mix.df[i, k] * mix.f[k]
+        for j in range(used):
+            mix.B[i, j] = mix.A[i, j]
+        mix.B[i, i] += MIXING.ridge * trace
+        mix.B[i, used] = total
+    return trace > 0.0 and pivoted_solve(mix.B, used)
