@@ -181,8 +181,9 @@ def _adjoint(tree, w, dt, X, t, z):
     for k in range(ny):
         nu[k] = -z[k]
     for i in range(n):
-        for k in range(ny):
-            nu[k] -= z[ny + i] * P[i, k]
+        if z[ny + i] != 0.0:  # in a full tensor, most are zero
+            for k in range(ny):
+                nu[k] -= z[ny + i] * P[i, k]
     if X.refined:
         for k in range(ny):
             zeta[k] = nu[k]
