@@ -179,7 +179,7 @@ def bench_marionette() -> dict[str, float]:
     for name, count in (("step", len(play.K)), ("step_d1", play.few), ("step_d1_contraction", play.few)):
         took[f"marionette22.{name}_us"] /= count
     # By itself: a call is a whole round, and would find the 2.6 MB of its result in the memory that others have left.
-    return took | {"marionette22.step_d2_us": best_of(play.second, repeat=200)}
+    return took | {"marionette22.step_d2_us": best_of(play.second, repeat=1000)}
 
 
 def own_time(function: Callable[[], Any], repeat: int) -> float:

@@ -29,13 +29,19 @@ def put_column(V, q, row, a):
 
 
 class Vectors:
-    """Builds LLVM code that loads, stores and adds vectors of eight numbers; addresses are integers."""
+    """Builds LLVM code that loads, stores and adds vectors of eight numbers.
+
+    context: numba's target
+    builder: of the function that the code is part of
+
+    Addresses (`at`) are whole numbers of bytes. An array is given by its numba type `kind` and its `value`.
+    """
 
     def __init__(self, context: Any, builder: Any) -> None:
         self.context, self.builder = context, builder
 
     def start(self, kind: Any, value: Any, *index: Any) -> Any:
-        """The address of an array, or of its part at `index`."""
+        """The address of an array of type `kind` and this `value`, or of its part at `index`."""
         array = self.context.make_array(kind)(self.context, self.builder, value)
         at = self.builder.ptrtoint(array.data, WORD)
         for k, i in enumerate(index):
@@ -43,18 +49,18 @@ class Vectors:
         return at
 
     def stride(self, kind: Any, value: Any, axis: int) -> Any:
-        """How many bytes are between neighbours along an axis of an array."""
+        """How many bytes are between neighbours along an `axis` of an array of type `kind` and this `value`."""
         if kind.layout == "C" and axis == kind.ndim - 1:
             return ir.Constant(WORD, 8)
         return self.builder.extract_value(self.context.make_array(kind)(self.context, self.builder, value).strides, axis)
 
     def column(self, kind: Any, value: Any, j: Any) -> tuple[Any, Any, Any]:
-        """The address of the top of column j of a matrix, and its strides."""
+        """The address of the top of column j of a matrix of type `kind` and this `value`, and its strides."""
         down, across = self.stride(kind, value, 0), self.stride(kind, value, 1)
         return self.builder.add(self.start(kind, value), self.builder.mul(j, across)), down, across
 
     def rows_of_block(self, kind: Any, value: Any, i: Any, j: Any) -> list[Any]:
-        """The addresses of the eight rows of the block at (i, j) of a matrix."""
+        """The addresses of the eight rows of the block at (i, j) of a matrix of type `kind` and this `value`."""
         at, stride = self.start(kind, value, i), self.stride(kind, value, 0)
         at = self.builder.add(at, self.builder.shl(j, ir.Constant(WORD, 3)))
         return [self.builder.add(at, self.builder.mul(stride, ir.Constant(WORD, k))) for k in range(WIDE)]
@@ -63,41 +69,48 @@ class Vectors:
         return self.builder.inttoptr(self.builder.add(at, ir.Constant(WORD, offset)), kind.as_pointer())
 
     def load(self, at: Any, offset: int = 0) -> Any:
+        """Eight numbers, `offset` bytes behind the address `at`."""
         return self.builder.load(self._pointer(at, offset, EIGHT), align=8)
 
     def store(self, value: Any, at: Any, offset: int = 0) -> None:
+        """Writes the eight numbers of `value`, `offset` bytes behind the address `at`."""
         self.builder.store(value, self._pointer(at, offset, EIGHT), align=8)
 
     def store_first(self, count: int, value: Any, at: Any) -> None:
-        """Stores the first few of eight numbers."""
+        """Writes the first `count` of the eight numbers of `value` to the address `at`."""
         few = self.builder.shuffle_vector(value, NOTHING, ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(count))))
         self.builder.store(few, self._pointer(at, 0, few.type), align=8)
 
     def everywhere(self, number: Any) -> Any:
-        """A vector of eight equal numbers."""
+        """A vector of eight times the same `number`."""
         index = ir.IntType(32)
         one = self.builder.insert_element(NOTHING, number, ir.Constant(index, 0))
         return self.builder.shuffle_vector(one, NOTHING, ir.Constant(ir.VectorType(index, WIDE), [0] * WIDE))
 
     def number(self, at: Any, offset: int = 0) -> Any:
+        """One number, `offset` bytes behind the address `at`."""
         return self.builder.load(self._pointer(at, offset, ir.DoubleType()), align=8)
 
     def load_everywhere(self, at: Any, offset: int) -> Any:
+        """Eight times the number that is `offset` bytes behind the address `at`."""
         return self.everywhere(self.number(at, offset))
 
     def store_number(self, value: Any, at: Any) -> None:
+        """Writes the number `value` to the address `at`."""
         self.builder.store(value, self._pointer(at, 0, ir.DoubleType()), align=8)
 
     def entry(self, at: Any, index: Any) -> Any:
-        """A whole number from a list."""
+        """The whole number with this `index` in the list at the address `at`."""
         return self.builder.load(
             self._pointer(self.builder.add(at, self.builder.mul(index, ir.Constant(WORD, 8))), 0, WORD), align=8
         )
 
     def add(self, a: Any, b: Any) -> Any:
+        """a + b, which may become one operation with a product."""
         return self.builder.fadd(a, b, flags=("contract",))
 
     def multiply(self, a: Any, b: Any) -> Any:
+        """The product of a and b, likewise."""
         return self.builder.fmul(a, b, flags=("contract",))
 
     def sum(self, parts: list[Any], few: int) -> Any:
@@ -242,7 +255,7 @@ def _fold_block(H, x, y):
 
 
 def transposed(v: Vectors, rows: list[Any]) -> list[Any]:
-    """The transpose of eight rows of eight: swaps blocks of size 1, 2, then 4."""
+    """The transpose of eight `rows` of eight, by code that `v` builds: swaps blocks of size 1, 2, then 4."""
     for s in (1, 2, 4):
         for i in range(WIDE):
             if i & s:
