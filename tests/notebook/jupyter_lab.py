@@ -58,10 +58,14 @@ class Lab:
             )
         )
 
+    def cells(self) -> list[Any]:
+        """The cells of the open notebook, with their outputs."""
+        text = self.browser.js("JSON.stringify(window.jupyterapp.shell.currentWidget.content.model.toJSON())")
+        return list(json.loads(text)["cells"])
+
     def errors(self) -> list[Any]:
         """Errors among the outputs of the open notebook."""
-        cells = json.loads(self.browser.js("JSON.stringify(window.jupyterapp.shell.currentWidget.content.model.toJSON())"))["cells"]
-        outputs = [output for cell in cells for output in cell.get("outputs", [])]
+        outputs = [output for cell in self.cells() for output in cell.get("outputs", [])]
         return [output for output in outputs if output["output_type"] == "error" or output.get("name") == "stderr"]
 
     def frames(self) -> list[Any]:

@@ -98,17 +98,35 @@ def test_a_notebook_shows_its_pictures(lab: Lab, path: Path) -> None:
         same(drawn, alone)
 
 
+def steady(browser: Browser, image: Any) -> bytes:
+    """A picture of an image at rest: players above it that are still loading move it, and JupyterLab's news lie over it."""
+    place = "const { x, y, width, height } = arguments[0].getBoundingClientRect(); return [x, y, width, height]"
+    while True:
+        browser.js("void document.querySelectorAll('.Toastify, .Toastify__toast').forEach((news) => news.remove())")
+        browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", image)
+        browser.frames(5)
+        before = browser.driver.execute_script(place, image)
+        picture = image.screenshot_as_png
+        browser.frames(5)
+        if browser.driver.execute_script(place, image) == before:
+            return bytes(picture)
+
+
 def compare_stills(lab: Lab) -> None:
-    """Every picture of the outputs is on the page as it is in the notebook."""
+    """Every picture of the outputs is on the page as it is in the notebook; each cell that plots has one."""
     browser = lab.browser
     browser.driver.switch_to.default_content()
     images = browser.driver.find_elements("css selector", ".jp-OutputArea-output img")
     assert images
+    on_page = {"".join(image.get_attribute("src").partition(",")[2].split()) for image in images}
+    for cell in lab.cells():
+        if "plt." in (source := "".join(cell["source"])) and "import" not in source:
+            plots = [output["data"]["image/png"] for output in cell["outputs"] if "image/png" in output.get("data", {})]
+            assert plots, source
+            assert {"".join("".join(plot).split()) for plot in plots} <= on_page
     for image in images:
-        browser.driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", image)
-        browser.frames(5)
         sent = pixels(base64.b64decode(image.get_attribute("src").partition(",")[2]))
-        shown = pixels(image.screenshot_as_png)
+        shown = pixels(steady(browser, image))
         wanted = Image.fromarray(sent.astype(np.uint8)).resize((shown.shape[1], shown.shape[0]), Image.Resampling.LANCZOS)
         same(shown, np.asarray(wanted, float))
 

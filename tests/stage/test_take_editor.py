@@ -141,6 +141,13 @@ def test_a_key_is_moved_by_mouse_and_arrows_and_deleted(editor: Browser, stage: 
     editor.wait(lambda: take(stage).version.layers[0].curves[0].keys[0].t == pytest.approx(key.t + 0.02))
     settled(editor, stage, 1)
     editor.js("document.querySelector('.keyframe').focus()")
+    for _ in range(6):  # held down: faster than the stage answers
+        editor.hold("ArrowUp", down=True)
+    editor.hold("ArrowUp", down=False)
+    editor.wait(lambda: take(stage).version.layers[0].curves[0].keys[0].offset > key.offset)
+    settled(editor, stage, 1)
+    assert editor.js("document.querySelectorAll('.notice.error').length") == 0
+    editor.js("document.querySelector('.keyframe').focus()")
     editor.key("Delete")
     editor.wait(lambda: take(stage).version.layers[0].curves == ())
     settled(editor, stage, 0)

@@ -31,10 +31,10 @@ def edited(version: Version, wish: Mapping[str, Any], limits: StageLimits) -> Ve
             return _looped(version, float(blend), travel, times, limits)
         case {"edit": "add layer", **rest} if not rest:
             return _with_layer(version, limits)
-        case {"edit": str(edit), "layer": int(layer), **rest} if edit in _LAYER_EDITS and not isinstance(layer, bool):
+        case {"edit": str(edit), "layer": int(layer), **rest} if (change := _layer_edit(edit)) and not isinstance(layer, bool):
             if not (edit == "set keys" and layer == 0 and not version.layers) and not 0 <= layer < len(version.layers):
                 raise MotionError(f"there is no layer {layer + 1}", advice="it was removed or merged: choose another one")
-            new = _LAYER_EDITS[edit](version, layer, rest)
+            new = change(version, layer, rest)
             if sum(len(curve.keys) for one in new.layers for curve in one.curves) > limits.take_keys:
                 raise BunrakuError(f"a take has at most {limits.take_keys} keys\n  advice: merge a layer into the recording")
             return new
@@ -174,10 +174,12 @@ def _sample_time(motion: Motion, t: float) -> float:
     return float(motion.t[np.argmin(np.abs(motion.t - t))])
 
 
-_LAYER_EDITS: dict[str, Callable[[Version, int, Mapping[str, Any]], Version]] = {
-    "change layer": _changed, "remove layer": _removed, "merge layer": _merged,
-    "set keys": _set_keys, "zero key": _zero_key, "move key": _moved_key, "delete key": _deleted_key,
-}  # fmt: skip
+def _layer_edit(name: str) -> Callable[[Version, int, Mapping[str, Any]], Version] | None:
+    """The edit of a layer that has this name; None if there is none."""
+    return {
+        "change layer": _changed, "remove layer": _removed, "merge layer": _merged,
+        "set keys": _set_keys, "zero key": _zero_key, "move key": _moved_key, "delete key": _deleted_key,
+    }.get(name)  # fmt: skip
 
 
 # -- for the page ------------------------------------------------------------------------------------------------

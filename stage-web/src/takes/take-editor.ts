@@ -64,6 +64,8 @@ export class TakeEditor {
   private layer = 0
   /** Time of the key that is chosen. */
   private key: number | null = null
+  /** Whether a moved key is on its way to the server: an arrow key that is held does not move it from where it was. */
+  private moving = false
   /** Layers as they would be if what a hand drags stayed there. */
   private trial: Layer[] | null = null
 
@@ -429,12 +431,15 @@ export class TakeEditor {
     const value = to.value / this.scale.factor
     const before = this.keys(this.known).find(([time]) => time === from)
     const still = before !== undefined && t === from && Math.abs(this.offset(t, value) - before[1]) < 1e-7
-    if (still) {
+    if (still || this.moving) {
       this.preview(null)
       return
     }
     this.key = t
-    if (await this.host.edit({ edit: 'move key', ...this.named, t: from, to: t, value })) this.host.player.seek(t)
+    this.moving = true
+    const moved = await this.host.edit({ edit: 'move key', ...this.named, t: from, to: t, value })
+    this.moving = false
+    if (moved) this.host.player.seek(t)
     else this.preview(null)
   }
 
