@@ -19,7 +19,7 @@ from bunraku.render.camera import Camera
 from bunraku.render.image import image
 
 ledge = climb([
-    Straight(0.1), Step(0.015), Straight(0.12), Step(-0.015), Straight(0.2), Slope(pi / 2), Straight(0.24), Arc(0.2, pi / 6),
+    Straight(0.1), Step(0.015), Straight(0.12), Step(-0.015), Straight(0.24), Slope(pi / 2), Straight(0.24), Arc(0.2, pi / 6),
     Straight(0.2), Slope(-pi / 2), Straight(0.2),
 ])  # fmt: skip
 ceiling = climb([Straight(0.1), Slope(pi / 2), Straight(0.3), Slope(pi / 2), Straight(0.3)], light=True)
