@@ -5,7 +5,7 @@ where its change would be least, if it were linear in them. Where there are few 
 (bunraku.dynamics.friction).
 
 Many bodies that stick to each other are held more often than they can move: slips of a closed ring of balls contradict each other
-in the last digits, and no impulses hold them all. So, where there are many rows, a contact that sticks gives way a little where its
+in the last digits, and no impulses hold them all. So, where sweeps do not end, a contact that sticks gives way a little where its
 impulse changes: it slips by s W (λ₀ − λ), with λ₀ the impulse of the last step and W < 0 the diagonal. What rests does not creep.
 """
 
@@ -32,20 +32,22 @@ class ImpulseOptions(NamedTuple):
     """Sweeps before Newton's method is tried."""
     max_sweeps: int = 300
     """Sweeps in all, at most."""
-    most_rows: int = 60
+    most_rows: int = 150
     """Rows for which Newton's method is tried."""
     few_rows: int = 24
     """Rows that are solved to the last digit, as derivatives want it."""
     tolerance: float = 1e-12
     """Change of a gap in a sweep that is none [m], where there are more rows."""
-    many_tolerance: float = 1e-10
-    """The same where there are too many for Newton's method [m]."""
-    give: float = 0.02
-    """s: by which share of what its impulse moves it alone a contact that sticks gives way, where there are many rows."""
     relative: float = 1e-6
     """The same, relative to the largest residual: the next iteration of the step does the rest."""
-    many_relative: float = 1e-5
-    """The same where there are too many rows for Newton's method."""
+    firm_sweeps: int = 40
+    """Sweeps after which contacts that stick give way, where there are more than few rows."""
+    give: float = 0.02
+    """s: by which share of what its impulse moves it alone a contact that sticks gives way then."""
+    loose_tolerance: float = 1e-10
+    """`tolerance` from then on [m]."""
+    loose_relative: float = 1e-5
+    """`relative` from then on."""
 
 
 IMPULSES = ImpulseOptions()
@@ -79,14 +81,8 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w):
     if m <= IMPULSES.few_rows:
         tolerance = 1e-15 + 1e-11 * wrong
     else:
-        many = m > IMPULSES.most_rows
-        tolerance = (
-            IMPULSES.many_tolerance + IMPULSES.many_relative * wrong if many else IMPULSES.tolerance + IMPULSES.relative * wrong
-        )
-    give = 0.0 if m <= IMPULSES.most_rows else IMPULSES.give
-    for c in range(nc):  # slips that λ leaves, less those by which they may give way
-        if near[c] and tree.links[c].kind == LinkKind.SLIP:
-            g[c] += give * blocks.diagonal[c] * (lam[c] - old[c])
+        tolerance = IMPULSES.tolerance + IMPULSES.relative * wrong
+    give = 0.0
     lent = mixer(m)
     mix = borrow(lent)
     sweeps, tried, newton = 0, IMPULSES.first_sweeps, m <= IMPULSES.most_rows
@@ -106,10 +102,17 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w):
         if worst < tolerance:
             break
         if newton and sweeps >= tried:
-            tried *= 3
+            tried *= 3 if m < IMPULSES.most_rows // 2 else 100
             exact = _polish(tree, parts, blocks, own, g, lam, x, y, active, sliding, w, scale, give, tolerance)
             if exact:
                 break
+        if sweeps == IMPULSES.firm_sweeps and m > IMPULSES.few_rows:
+            give, tolerance = IMPULSES.give, IMPULSES.loose_tolerance + IMPULSES.loose_relative * wrong
+            mix.count[0] = 0
+            for c in range(nc):  # slips that λ leaves, less those by which they may give way
+                if near[c] and tree.links[c].kind == LinkKind.SLIP:
+                    g[c] += give * blocks.diagonal[c] * (lam[c] - old[c])
+            continue
         mix_sweeps(mix)
         for k in range(m):
             _set(blocks, own[k], mix.x[k], lam, x)
@@ -122,7 +125,7 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w):
             delta[c] = lam[c] - x[c]
     if not exact:
         _modes(tree, parts, blocks, own, g, lam, x, alive, slides, give)
-    return 0.0 if exact or m <= IMPULSES.most_rows else tolerance
+    return 0.0 if exact or (give == 0.0 and m <= IMPULSES.most_rows) else tolerance
 
 
 @woven
