@@ -61,7 +61,7 @@ def test_a_marionette_kicks_a_ball_to_a_place() -> None:
 def test_limits_are_refused_and_files_say_touch(tmp_path: Path) -> None:
     order = tmp_path / "kick.yaml"
     order.write_text(
-        "optimize: pendulum\nduration: 0.2 s\ncost: [{configuration: 1}]\nscene: {scene: room, floor: -2 m}\n"
+        "optimize: arm2d\nduration: 0.2 s\ncost: [{speed: 1}]\nscene: {scene: room, floor: -2 m}\n"
         "props: {ball: {is: football, at: [0.5, 0, -1.95 m]}}\ntouch: [[ball, floor]]\niterations: 1\n"
     )
     read = bunraku.load(order)
