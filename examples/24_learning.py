@@ -3,7 +3,7 @@ Learning to lift a hand
 =======================
 
 An environment of gymnasium: a marionette hangs on its strings. A learner moves the spindle and winds the string of its left hand,
-which should reach a point that is another one each time. 48 environments are stepped together, in threads.
+which should reach a point that is another one each time. 48 environments are stepped together.
 
 The learner is as simple as can be: a linear policy, found by the cross-entropy method. Each of 48 candidates plays one episode, the
 best eight are the next mean.

@@ -1,13 +1,12 @@
 """Environments for reinforcement learning (gymnasium): lift a hand, walk the puppet, guide a humanoid.
 
 env = bunraku.gym.make("LiftHand")                 # or gymnasium.make("bunraku/LiftHand-v0")
-many = bunraku.gym.make_many("LiftHand", 64)       # 64 at once, stepped by all cores in threads
+many = bunraku.gym.make_many("LiftHand", 64)       # 64 at once
 """
 
 from __future__ import annotations
 
 import importlib
-import os
 from typing import Any
 
 from bunraku.errors import MissingExtra, UnknownName
@@ -32,15 +31,16 @@ def make(task: str, *, render_mode: str | None = None) -> Any:
     return _environments().made(task, render_mode)
 
 
-def make_many(task: str, count: int, *, threads: int | None = None) -> Any:
+def make_many(task: str, count: int, *, threads: int = 1) -> Any:
     """So many environments (`count`) of a `task`, which are stepped together.
 
-    threads: how many work on them; all cores by default. The kernels of bunraku release the GIL.
+    threads: how many work on them. The kernels of bunraku release the GIL, but a puppet's step is so short that waiting for it
+        takes longer: two threads are slower than one there. Several pay where steps are long, and on a Python without a GIL.
 
     Returns a `gymnasium.vector.VectorEnv`; an environment that has ended is reset by the next step. Raises as `make` does.
     """
     environments = [make(task) for _ in range(count)]
-    return _environments().ThreadedVector(environments, threads or os.cpu_count() or 1)
+    return _environments().ThreadedVector(environments, threads)
 
 
 def register() -> None:
