@@ -10,6 +10,7 @@ import pytest
 import bunraku
 from bunraku.dynamics.simulate import simulation_of
 from bunraku.dynamics.touch.touch_simulation import TouchSimulation
+from bunraku.errors import BunrakuError
 from bunraku.figure.build import box, figure, tx, ty
 from bunraku.figure.library.props import crate
 from bunraku.figure.together import with_props
@@ -42,6 +43,13 @@ def test_a_crate_is_pushed_aside(angle: float, seed: int) -> None:
     assert max(judge.deepest(q)[0] for q in motion.q[::5]) < 1e-6
     theirs = pushed_in_mujoco(found.motion, "crate.crate", ("along",), step=1.875e-3 / 2, **RUBS)
     assert np.linalg.norm(theirs[-1] - motion.q[-1, at : at + 3]) < 0.05
+
+
+def test_what_cannot_be_pushed_is_refused() -> None:
+    loose = with_props(bunraku.library.named("pendulum"), {"crate": crate(at=(0.2, 0.0, 0.05))})
+    goal = Goal.at_points(loose, {"crate.crate": (0.4, 0.0, 0.05)}, within=0.05)
+    with pytest.raises(BunrakuError, match=r"nothing of .* can push"):
+        bunraku.plan(loose, goal, start=loose.start, scene=FLOOR, touch=RUBS)
 
 
 def test_planning_files_say_props_and_touch(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from bunraku.collision.manifold.touch_rules import Touch
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.simulate import simulate, simulation_of
 from bunraku.dynamics.simulation import Simulation
+from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kernels.clock import worked
 from bunraku.kinematics.forward import Pose
@@ -103,8 +104,13 @@ def push(
     progress: called with the state of the search
     options: numbers that tune it
 
-    Returns the plan; if there is none, its outcome says why. Ctrl-C stops the search.
+    Returns the plan, which is a simulation and is not rechecked; if there is none, its outcome says why. Ctrl-C stops the search.
+    Raises BunrakuError if nothing can push, or the goal has no points.
     """
+    if not problem.figure.kinematic:
+        raise BunrakuError(f"nothing of {problem.figure.name} can push\n  advice: make a variable kinematic, or give it a string")
+    if not problem.goal.points:
+        raise BunrakuError("a push needs a goal for points\n  advice: say where a point of the object should be")
     far, rng, begun = _Nearness(problem, options), np.random.default_rng(seed), worked()
     figure, dt = problem.figure, problem.dt
     first = simulation_of(figure, problem.start, dt=dt, scene=problem.scene, touch=touch)
@@ -114,7 +120,7 @@ def push(
     rows: Array | None = None
     try:
         while rows is None and worked() - begun < seconds:
-            weight = np.exp(-options.bias * np.array([n.far for n in nodes]) / nodes[0].far) / (1.0 + np.array(tried))
+            weight = np.exp(-options.bias * np.array([n.far for n in nodes]) / max(nodes[0].far, 1e-9)) / (1.0 + np.array(tried))
             at = int(rng.choice(len(nodes), p=weight / weight.sum()))
             tried[at] += 1
             node, rows = _branch(problem, far, nodes[at], rng, options)

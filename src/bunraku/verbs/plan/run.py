@@ -47,7 +47,7 @@ def plan(
     workers: number of trees that grow in parallel; None for one per core. With one, the same seed gives the same plan.
     cluster: address of a Dask scheduler whose workers are used, or "local" to start one; None uses local processes.
     touch: which bodies touch (see `simulate`); None if none may. Then one tree grows, of simulations; planner, smooth, workers and
-        cluster are not used, and goals are for points.
+        cluster are not used, goals are for points, and the plan, which is a simulation, is not rechecked.
     seed: seed of the random numbers; by default 0.
     progress: called with the state of the search.
     Returns the plan, accepted by the rechecker; if there is none, its outcome says why. Ctrl-C stops the search and keeps the
