@@ -116,7 +116,7 @@ def _beyond(a, b, c, d):
 
 
 @inline
-def _nearest(W, n):
+def nearest_in_simplex(W, n):
     """The point of the simplex W[:n] nearest to the origin, and the bits of the corners it depends on; 0: the origin is inside."""
     a = (W[0, 0], W[0, 1], W[0, 2])
     if n == 1:
@@ -174,7 +174,7 @@ def apart(kind, half, points, first, count, P, row, kind2, half2, points2, first
         W[n, 0], W[n, 1], W[n, 2] = w
         if joined:
             before = vv
-        v, bits = _nearest(W, n + 1)
+        v, bits = nearest_in_simplex(W, n + 1)
         if bits == 0:
             return 0.0
         kept = 0

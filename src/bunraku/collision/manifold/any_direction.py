@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from bunraku.collision.gjk import _nearest as nearest_in_simplex
-from bunraku.collision.manifold.contact_rows import plane_contact
+from bunraku.collision.gjk import nearest_in_simplex
+from bunraku.collision.manifold.contact_rows import in_joint, plane_contact
 from bunraku.collision.manifold.support import apart_along
 from bunraku.collision.manifold.touch_arrays import BODY
 from bunraku.kernels.compile import bare, woven
@@ -34,23 +34,13 @@ def along_any_direction(t, world, chain, start, end, o, a, b, reach, W):
     n, _ = _best_direction(world, start, a, b, math.inf, W)
     j = world.joint[a]
     if j >= 0:
-        n = carry(end.R, end.p, o, j, _back(start.R, j, n), 0.0)
+        n = carry(end.R, end.p, o, j, in_joint(start, o, j, n, 0.0), 0.0)
     if apart_along(world, end, a, b, n) >= reach:
         return
     on, _ = _furthest(world, end, a, scale3(-1.0, n))
     x, v = _furthest(world, end, b, n)
     r = world.radius[b] if world.kind[b] != BODY.cylinder else 0.0
     plane_contact(t, world, chain, end, o, b, a, v, BODY.rim + 50, x, r, on, scale3(-1.0, n))
-
-
-@woven
-def _back(R, j, n):
-    """The direction n of the world in the axes of joint j."""
-    return (
-        R[j, 0, 0] * n[0] + R[j, 0, 1] * n[1] + R[j, 0, 2] * n[2],
-        R[j, 1, 0] * n[0] + R[j, 1, 1] * n[1] + R[j, 1, 2] * n[2],
-        R[j, 2, 0] * n[0] + R[j, 2, 1] * n[1] + R[j, 2, 2] * n[2],
-    )
 
 
 @bare

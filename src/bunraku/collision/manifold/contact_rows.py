@@ -13,7 +13,7 @@ from bunraku.spatial.algebra import axpy3, cross, dot3, scale3, sub3
 
 
 @woven
-def _local(placed, o, j, x, w):
+def in_joint(placed, o, j, x, w):
     """A point (w = 1) or direction (w = 0) of the world in the axes of joint j."""
     if j < 0:
         return x[0] + w * o[0], x[1] + w * o[1], x[2] + w * o[2]
@@ -28,7 +28,7 @@ def _local(placed, o, j, x, w):
 
 @woven
 def _put_point(point, placed, o, j, x, w):
-    y = _local(placed, o, j, x, w)
+    y = in_joint(placed, o, j, x, w)
     point.position[0], point.position[1], point.position[2] = y[0], y[1], y[2]
 
 
