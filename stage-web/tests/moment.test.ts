@@ -6,6 +6,7 @@ import { pendulum } from './toys'
 function pack(number: number, t: number, floats: number[], limits: number[]): DataView {
   const data = new DataView(new ArrayBuffer(16 + 4 * floats.length + limits.length))
   data.setUint8(0, 2)
+  data.setUint16(2, 3, true)
   data.setUint32(4, number, true)
   data.setFloat64(8, t, true)
   floats.forEach((value, k) => {
@@ -22,8 +23,8 @@ describe('unpackLiveSample', () => {
   const data = pack(7, 1.25, [1, 2, 3, 4, 5, 6, 10, 11, 20, 21], [0, 1])
   const sample = unpackLiveSample(data, [pendulum(), weightless], 2)
 
-  it('reads number and time', () => {
-    expect(readSampleHeader(data)).toEqual({ number: 7, t: 1.25 })
+  it('reads visit, number and time', () => {
+    expect(readSampleHeader(data)).toEqual({ visit: 3, number: 7, t: 1.25 })
     expect(sample).toMatchObject({ number: 7, t: 1.25 })
   })
 

@@ -359,6 +359,25 @@ def test_a_recording_ends_when_its_driver_leaves(serving: Serving) -> None:
         assert watcher.hear("taken")["entry"] in serving.stage.takes
 
 
+def test_a_sample_says_to_which_visit_it_belongs(serving: Serving) -> None:
+    """Samples that were under way when a page joined another entry have another size: it must be able to tell them."""
+    size = {}
+    with Page(serving).hello() as page:
+        for visit, entry in enumerate(("e1", "e2"), 1):
+            page.join(entry)
+            page.sample()
+            assert struct.unpack_from("<H", page.samples[-1], 2) == (visit,)
+            size[visit % 2] = len(page.samples[-1])
+        assert size[0] != size[1]
+        for k in range(60):  # in a hurry: nobody waits for an answer
+            page.send("join", entry=("e1", "e2")[k % 2])
+        last = 62
+        page.samples.clear()
+        while not page.samples or struct.unpack_from("<H", page.samples[-1], 2) != (last,):
+            page.sample()
+        assert [len(s) for s in page.samples] == [size[struct.unpack_from("<H", s, 2)[0] % 2] for s in page.samples]
+
+
 def test_a_driver_who_vanishes_lets_go(serving: Serving) -> None:
     with Page(serving).hello() as watcher:
         driver = Page(serving).hello()

@@ -11,6 +11,7 @@ from bunraku.stage.live import Live
 from bunraku.stage.live_run import LiveRun
 from bunraku.stage.messages import ControlJson, NoticeJson, RunStateJson
 from bunraku.stage.stage_limits import StageLimits
+from bunraku.stage.wire import addressed
 
 Plain = Mapping[str, Any]
 _numbers = itertools.count(1)
@@ -28,7 +29,7 @@ class Visitor:
         self.room: Room | None = None
         self.wake = asyncio.Event()
         self._outbox: dict[str, Plain] = {}
-        self._sent = self._acked = 0
+        self._sent = self._acked = self._visit = 0
         self._flights: list[int] = []
 
     def tell(self, message: Plain, *, key: str = "") -> None:
@@ -52,6 +53,10 @@ class Visitor:
             self._acked = number
             self.wake.set()
 
+    def join(self) -> None:
+        """Counts a join of the page: samples from now on belong to this visit."""
+        self._visit += 1
+
     def enter(self, room: Room | None) -> None:
         """Enters a `room`, or none; samples are numbered from the start again."""
         self.room, self._sent, self._acked, self._flights = room, 0, 0, []
@@ -69,7 +74,7 @@ class Visitor:
             return None
         self._sent = frame.number
         self._flights.append(frame.number)
-        return frame.data
+        return addressed(frame.data, self._visit)
 
     def _in_flight(self) -> int:
         self._flights = [n for n in self._flights if n > self._acked]

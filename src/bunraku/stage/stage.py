@@ -257,6 +257,7 @@ class Stage:
 
     async def _join(self, visitor: Visitor, key: str) -> None:
         self._leave(visitor)
+        visitor.join()
         try:
             thing = await asyncio.to_thread(self.opened, key)
         except BunrakuError as problem:

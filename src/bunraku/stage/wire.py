@@ -3,8 +3,11 @@
 The page sends JSON objects {"n": 1, "type": …}, numbered from 1, of which the first is a hello; and acknowledgements of five
 bytes, ACK and a u32, for the newest sample that it has drawn. The stage answers with JSON (`messages`), and with samples:
 
-    u8 SAMPLE, u8 0, u16 0, u32 number, f64 t, f32 q of every figure, f32 tensions of every figure,
+    u8 SAMPLE, u8 0, u16 visit, u32 number, f64 t, f32 q of every figure, f32 tensions of every figure,
     f32 series, u8 for each rope: 1 if it is at its limit
+
+`visit` counts the page's joins: a sample that was under way when the page joined another entry belongs to an earlier visit, and
+the page drops it.
 """
 
 from __future__ import annotations
@@ -134,9 +137,14 @@ class Packer:
         self._series = len(live.series)
 
     def pack(self, sample: Sample, number: int) -> bytes:
-        """The bytes of a `sample` with its `number`."""
+        """The bytes of a `sample` with its `number`; the visit is left open (see `addressed`)."""
         tension = sample.tension or self._zero
         series = sample.series or (0.0,) * self._series
         floats = np.concatenate((*sample.q, *tension, series)).astype("<f4")
         limit = np.array([(k, name) in sample.at_limit for k, names in enumerate(self._ropes) for name in names], "u1")
         return struct.pack("<BBHId", MessageKind.SAMPLE, 0, 0, number & 0xFFFFFFFF, sample.t) + floats.tobytes() + limit.tobytes()
+
+
+def addressed(sample: bytes, visit: int) -> bytes:
+    """A packed `sample` for the `visit`-th entry that a page has joined."""
+    return sample[:2] + struct.pack("<H", visit & 0xFFFF) + sample[4:]

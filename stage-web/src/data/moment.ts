@@ -18,9 +18,9 @@ export interface LiveSample {
   series: Float32Array
 }
 
-/** Number and time of a live sample stand in its header. */
-export function readSampleHeader(data: DataView): { number: number; t: number } {
-  return { number: data.getUint32(4, true), t: data.getFloat64(8, true) }
+/** Visit, number and time of a live sample stand in its header. */
+export function readSampleHeader(data: DataView): { visit: number; number: number; t: number } {
+  return { visit: data.getUint16(2, true), number: data.getUint32(4, true), t: data.getFloat64(8, true) }
 }
 
 const HEADER_BYTES = 16
@@ -48,5 +48,6 @@ export function unpackLiveSample(data: DataView, figures: Figure[], seriesCount:
     contact: null,
     atLimit: atLimit[k],
   }))
-  return { ...readSampleHeader(data), moments, series }
+  const { number, t } = readSampleHeader(data)
+  return { number, t, moments, series }
 }

@@ -34,6 +34,7 @@ const REFUSED = 4000 // codes from here on are the server's own: to try again wo
 export class Link {
   private socket: Socket | null = null
   private count = 0
+  private visit = 0
   private joined: string | null = null
   private toAcknowledge = 0
   private wait = FIRST_WAIT
@@ -59,6 +60,12 @@ export class Link {
 
   join(entry: string): void {
     this.joined = entry
+    this.sendJoin(entry)
+  }
+
+  /** Samples that are still under way belong to an earlier visit, maybe to another figure: they are dropped on arrival. */
+  private sendJoin(entry: string): void {
+    this.visit = (this.visit + 1) % 65536
     this.send({ type: 'join', entry })
   }
 
@@ -87,9 +94,9 @@ export class Link {
     const socket = openSocket()
     this.socket = socket
     socket.onopen = () => {
-      this.count = 0
+      this.count = this.visit = 0
       this.send({ type: 'hello', version: VERSION })
-      if (this.joined !== null) this.send({ type: 'join', entry: this.joined })
+      if (this.joined !== null) this.sendJoin(this.joined)
     }
     socket.onmessage = (event) => this.received(event.data)
     socket.onclose = (event) => {
@@ -119,7 +126,8 @@ export class Link {
   private received(data: string | ArrayBuffer): void {
     if (data instanceof ArrayBuffer) {
       const view = new DataView(data)
-      const { number, t } = readSampleHeader(view)
+      const { visit, number, t } = readSampleHeader(view)
+      if (visit !== this.visit) return
       this.toAcknowledge = number
       this.events.sample(view, t)
       return
