@@ -40,6 +40,7 @@ def written() -> str:
         union("StageMessage", named(messages.StageMessageJson)),
         union("PageMessage", [*named(messages.PageRequestJson), *(f"{kind.__name__}Command" for kind in COMMANDS)]),
         union("TakeEdit", named(messages.TakeEditJson)),
+        union("BookEdit", named(messages.BookEditJson)),
         f"export const VERSION = {PROTOCOL_VERSION}\nexport const ACK = {MessageKind.ACK:d}\n"
         f"export const MAX_UPLOAD_BYTES = {StageLimits().upload_bytes}\n",
     ]

@@ -2,6 +2,7 @@
 import { type ActionName, isTyping, SHORTCUTS } from './keys'
 import type { LiveDesk } from './live/live-desk'
 import type { Player } from './player'
+import type { ScoreDesk } from './score/score-desk'
 import type { TakeEditor } from './takes/take-editor'
 import type { Theme } from './theme'
 import { showHelp } from './ui/help'
@@ -19,6 +20,7 @@ export interface ActionTargets {
   live: Pick<LiveDesk, 'togglePause' | 'step' | 'changeSpeed' | 'toggleRecording' | 'reset' | 'untangle'> | null
   takes: Pick<TakeDesk, 'edit'> | null
   editor: Pick<TakeEditor, 'toggle' | 'set'> | null
+  score: Pick<ScoreDesk, 'toggle' | 'undo' | 'editable'> | null
   isLive(): boolean
 }
 
@@ -62,8 +64,8 @@ export function createActions(on: ActionTargets): Actions {
     record: () => live?.toggleRecording(),
     reset: () => live?.reset(),
     untangle: () => live?.untangle(),
-    undo: () => void on.takes?.edit({ edit: 'undo' }),
-    editTake: () => on.editor?.toggle(),
+    undo: () => (on.score?.editable ? on.score.undo() : void on.takes?.edit({ edit: 'undo' })),
+    editTake: () => (on.score?.editable ? on.score.toggle() : on.editor?.toggle()),
     setKey: () => void on.editor?.set(),
     plots: () => panels.togglePlots(),
     openNext: () => on.entries.openNext(),

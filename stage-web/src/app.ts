@@ -8,6 +8,7 @@ import { LiveDesk } from './live/live-desk'
 import type { Grip } from './live/picking'
 import type { PageMessage, Piece, Progress, TakeEdit } from './messages'
 import { Player } from './player'
+import { ScoreDesk } from './score/score-desk'
 import { createScriptApi } from './script-api'
 import { type Opened, post, type Source } from './source'
 import { TakeEditor } from './takes/take-editor'
@@ -65,6 +66,7 @@ export class App {
   private readonly live: LiveDesk | null = null
   private readonly takes: TakeDesk | null = null
   private readonly editor: TakeEditor | null = null
+  private readonly score: ScoreDesk | null = null
   private readonly firstPull = new FirstPull()
   private readonly actions: Actions
   private lastPicture = 0
@@ -118,6 +120,7 @@ export class App {
       const progress = (told: Progress) => {
         this.loading.tell(told)
         this.takes?.tell(told)
+        this.score?.tell(told)
       }
       const { firstPull } = this
       const drives = (piece: Piece) => !isFramed() && firstPull.begin(piece)
@@ -132,15 +135,27 @@ export class App {
         panels.makeRoom(on)
       }
       this.editor = new TakeEditor({ player, view, hands, edit, notices, toggled })
-      timeline.element.before(this.editor.element)
+      this.score = new ScoreDesk({ player, entries, notices, toggled: (on) => panels.makeRoom(on) })
+      timeline.element.before(this.editor.element, this.score.element)
       this.topBar.addLiveStatus(this.live.controls.status)
       stage.append(this.live.touchSticks.element)
-      timeline.add(this.live.controls.transport, this.takes.elements)
+      timeline.add(this.live.controls.transport, [this.score.opener, ...this.takes.elements])
     }
-    const { live, takes, editor } = this
+    const { live, takes, editor, score } = this
     const isLive = () => entries.opened?.piece.live ?? false
-    this.actions = createActions({ player, view: viewControls, panels, theme, entries, live, takes, editor, isLive })
-    this.scriptApi = createScriptApi({ entries, player, view, live, takes, editor, actions: this.actions })
+    this.actions = createActions({
+      player,
+      view: viewControls,
+      panels,
+      theme,
+      entries,
+      live,
+      takes,
+      editor,
+      score,
+      isLive,
+    })
+    this.scriptApi = createScriptApi({ entries, player, view, live, takes, editor, score, actions: this.actions })
     listenForShortcuts(this.actions)
     player.onChange = () => this.playerChanged()
     view.onDraw = () => this.drawn()
@@ -218,9 +233,10 @@ export class App {
       this.live?.enter(piece)
     }
     this.takes?.update()
+    this.score?.load(piece)
   }
 
-  /** The same take after an edit: camera, time and editor stay as they are. */
+  /** The same take or show after an edit: camera, time and editor stay as they are. */
   private showAgain({ piece, samples, meshes }: Opened): void {
     if (samples === null) return
     document.title = `${piece.title} · bunraku`
@@ -232,6 +248,7 @@ export class App {
     this.timeline.load(piece.marks)
     this.takes?.update()
     this.editor?.load(piece, samples)
+    this.score?.load(piece)
   }
 
   // -- time ------------------------------------------------------------------------------------------------------
@@ -247,6 +264,7 @@ export class App {
     if (player.advance(seconds)) {
       view.show(player.time)
       this.editor?.timeChanged()
+      this.score?.timeChanged()
       this.timeline.tick()
       plots.update(player.time)
     } else if (recorded && plots.visible && ++this.pictures % PLOT_INTERVAL === 0) {
@@ -262,6 +280,7 @@ export class App {
     this.view.show(this.player.time)
     this.view.refresh()
     this.editor?.timeChanged()
+    this.score?.timeChanged()
     this.plots.update(this.player.time)
   }
 

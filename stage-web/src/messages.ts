@@ -216,6 +216,28 @@ export interface Take {
   kinematic: boolean
 }
 
+/** A cue of a show: when it was played [s], by which track, and how its time depends on others. */
+export interface Cue {
+  name: string
+  track: number
+  motion: string
+  begin: number
+  end: number
+  note: string
+}
+
+/** The script of a show: its file, the duration of a count [s], its cues, the motions that each track can play, the number */
+export interface Book {
+  file: string
+  count: number
+  cues: Cue[]
+  motions: string[][]
+  anew: number
+  undo: boolean
+  redo: boolean
+  unsaved: boolean
+}
+
 /** An entry that has been opened. `front` is the direction of the audience in the plane of the floor. */
 export interface Piece {
   live: boolean
@@ -234,6 +256,7 @@ export interface Piece {
   about: string
   front: [number, number] | null
   take?: Take
+  book?: Book
 }
 
 /** Whether a take can be undone or redone. */
@@ -487,6 +510,44 @@ export interface DeleteKey {
   variable: string
 }
 
+/** A cue begins so many counts later. */
+export interface MoveCue {
+  edit: 'move'
+  cue: string
+  by: number
+}
+
+/** A cue lasts so many counts. */
+export interface StretchCue {
+  edit: 'stretch'
+  cue: string
+  counts: number
+}
+
+/** A track also plays a motion, from a count on. */
+export interface AddCue {
+  edit: 'add'
+  track: string
+  motion: string
+  begin: number
+}
+
+/** A cue is taken out. */
+export interface RemoveCue {
+  edit: 'remove'
+  cue: string
+}
+
+/** The script is written to its file. */
+export interface SaveBook {
+  edit: 'save'
+}
+
+/** Where the script was saved; empty if it was not, or has no file of its own. */
+export interface BookAnswer {
+  saved: string
+}
+
 /** Drag a point of a frame of a paused take, whose track has this configuration, to a place [m]. */
 export interface PoseWish {
   track: number
@@ -582,6 +643,8 @@ export type TakeEdit =
   | ZeroKey
   | MoveKey
   | DeleteKey
+
+export type BookEdit = MoveCue | StretchCue | AddCue | RemoveCue | Undo | Redo | SaveBook
 
 export const VERSION = 1
 export const ACK = 1

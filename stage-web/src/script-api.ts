@@ -6,6 +6,7 @@ import { hang } from './geometry/rope'
 import type { ActionName } from './keys'
 import type { LiveDesk } from './live/live-desk'
 import type { Player } from './player'
+import type { ScoreDesk } from './score/score-desk'
 import type { TakeEditor } from './takes/take-editor'
 import type { TakeDesk } from './ui/take-desk'
 import type { View } from './view/view'
@@ -17,10 +18,11 @@ export interface ScriptTargets {
   live: Pick<LiveDesk, 'time' | 'samples' | 'driving'> | null
   takes: Pick<TakeDesk, 'saving'> | null
   editor: Pick<TakeEditor, 'posing'> | null
+  score: Pick<ScoreDesk, 'busy'> | null
   actions: Actions
 }
 
-export function createScriptApi({ entries, player, view, live, takes, editor, actions }: ScriptTargets): object {
+export function createScriptApi({ entries, player, view, live, takes, editor, score, actions }: ScriptTargets): object {
   const drawnRope = (name: string) => {
     const found = view.ropes?.drawn.find((r) => r.rope.name === name)
     if (found === undefined) throw new Error(`no string is called ${name}`)
@@ -58,9 +60,9 @@ export function createScriptApi({ entries, player, view, live, takes, editor, ac
     get driving() {
       return live?.driving ?? false
     },
-    /** Whether an edit of a take is on its way. */
+    /** Whether an edit of a take or show is on its way. */
     get saving() {
-      return (takes?.saving ?? 0) > 0
+      return (takes?.saving ?? 0) > 0 || (score?.busy ?? false)
     },
     /** Whether a dragged limb of a take is on its way to the hand. */
     get posing() {

@@ -17,6 +17,7 @@ from bunraku.motion import Motion
 from bunraku.progress import Listener
 from bunraku.scene import Scene
 from bunraku.stage.live import Live
+from bunraku.stage.prompt_book import PromptBook
 
 Array = NDArray[np.float64]
 
@@ -42,6 +43,8 @@ class Recorded:
     """Drawn as a ghost, at the times of the motion."""
     series: tuple[Series, ...] = ()
     """Extra quantities to plot, besides energy and constraint error, which the stage computes."""
+    book: PromptBook | None = None
+    """The script of a show, for those who want to edit it."""
 
     __repr__ = brief
 

@@ -258,6 +258,31 @@ class TakeJson(TypedDict):
     kinematic: bool
 
 
+class CueJson(TypedDict):
+    """A cue of a show: when it was played [s], by which track, and how its time depends on others."""
+
+    name: str
+    track: int
+    motion: str
+    begin: float
+    end: float
+    note: str
+
+
+class BookJson(TypedDict):
+    """The script of a show: its file, the duration of a count [s], its cues, the motions that each track can play, the number
+    of stretches rehearsed for its last edit, whether edits can be undone or done again, and whether it differs from its file."""
+
+    file: str
+    count: float
+    cues: list[CueJson]
+    motions: list[list[str]]
+    anew: int
+    undo: bool
+    redo: bool
+    unsaved: bool
+
+
 class ContentJson(TypedDict):
     """What a piece shows."""
 
@@ -282,6 +307,7 @@ class PieceJson(ContentJson):
     about: str
     front: tuple[float, float] | None
     take: NotRequired[TakeJson]
+    book: NotRequired[BookJson]
 
 
 class TakeHistoryJson(TypedDict):
@@ -590,6 +616,53 @@ TakeEditJson = (
     TrimJson | UndoJson | RedoJson | RenameJson | DeleteJson | MirrorJson | LoopJson
     | AddLayerJson | ChangeLayerJson | RemoveLayerJson | MergeLayerJson | SetKeysJson | ZeroKeyJson | MoveKeyJson | DeleteKeyJson
 )  # fmt: skip
+
+
+class MoveCueJson(TypedDict):
+    """A cue begins so many counts later."""
+
+    edit: Literal["move"]
+    cue: str
+    by: float
+
+
+class StretchCueJson(TypedDict):
+    """A cue lasts so many counts."""
+
+    edit: Literal["stretch"]
+    cue: str
+    counts: float
+
+
+class AddCueJson(TypedDict):
+    """A track also plays a motion, from a count on."""
+
+    edit: Literal["add"]
+    track: str
+    motion: str
+    begin: float
+
+
+class RemoveCueJson(TypedDict):
+    """A cue is taken out."""
+
+    edit: Literal["remove"]
+    cue: str
+
+
+class SaveBookJson(TypedDict):
+    """The script is written to its file."""
+
+    edit: Literal["save"]
+
+
+BookEditJson = MoveCueJson | StretchCueJson | AddCueJson | RemoveCueJson | UndoJson | RedoJson | SaveBookJson
+
+
+class BookAnswerJson(TypedDict):
+    """Where the script was saved; empty if it was not, or has no file of its own."""
+
+    saved: str
 
 
 class PoseWishJson(TypedDict):

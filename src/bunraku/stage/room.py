@@ -14,7 +14,6 @@ from bunraku.stage.stage_limits import StageLimits
 from bunraku.stage.wire import addressed
 
 Plain = Mapping[str, Any]
-_numbers = itertools.count(1)
 
 
 class Visitor:
@@ -23,9 +22,11 @@ class Visitor:
     `limits` bound the number of samples in flight.
     """
 
+    _numbers = itertools.count(1)
+
     def __init__(self, limits: StageLimits = StageLimits()) -> None:
         self._limits = limits
-        self.name = f"visitor {next(_numbers)}"
+        self.name = f"visitor {next(self._numbers)}"
         self.room: Room | None = None
         self.wake = asyncio.Event()
         self._outbox: dict[str, Plain] = {}

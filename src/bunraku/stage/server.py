@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -28,6 +29,7 @@ from bunraku.stage.room import Visitor
 from bunraku.stage.stage import Stage
 from bunraku.stage.uploads import unpack
 from bunraku.stage.wire import Ack, CloseCode, Inbox, Refusal, parse
+from bunraku.writing import safe_name
 
 LOG = logging.getLogger("bunraku.stage")
 MIME_TYPES = {
@@ -63,6 +65,8 @@ def unguarded(stage: Stage) -> Starlette:
         Route("/api/entries/{key}/inputs", api.replay, methods=["POST"]),
         Route("/api/entries/{key}/export/{suffix}", api.export, methods=["POST"]),
         Route("/api/entries/{key}/cancel", api.cancel, methods=["POST"]),
+        Route("/api/entries/{key}/book", api.script),
+        Route("/api/entries/{key}/book", api.edit_book, methods=["POST"]),
         Route("/api/takes/{key}", api.edit, methods=["POST"]),
         Route("/api/takes/{key}/pose", api.pose, methods=["POST"]),
         Route("/api/meshes/{key}", api.mesh),
@@ -188,6 +192,21 @@ class Api:
         return JSONResponse({"take": self._stage.edit_take(request.path_params["key"], await self._wish(request))})
 
     @_told
+    async def script(self, request: Request) -> Response:
+        """The script of the show that a `request` names, as it was edited."""
+        book = (await asyncio.to_thread(self._stage.book, request.path_params["key"])).book
+        name = f"{safe_name(Path(book.file).stem)}.yaml"
+        return Response(book.text, media_type="application/yaml", headers=_attachment(name))
+
+    @_told
+    async def edit_book(self, request: Request) -> Response:
+        """Edits the script of the show that a `request` names."""
+        wish = await self._wish(request)
+        answer = await asyncio.to_thread(self._stage.edit_book, request.path_params["key"], wish)
+        self._stage.tell_all({"type": "entries"})
+        return JSONResponse(answer)
+
+    @_told
     async def pose(self, request: Request) -> Response:
         """A pose of the take that a `request` names, with a point dragged to a place."""
         wish = await self._wish(request)
@@ -202,8 +221,12 @@ class Api:
         async with self._exporting:
             key, suffix = request.path_params["key"], request.path_params["suffix"]
             name, data = await asyncio.to_thread(export, self._stage, key, suffix)
-        disposition = f'attachment; filename="{name}"'
-        return Response(data, media_type="application/octet-stream", headers={"Content-Disposition": disposition})
+        return Response(data, media_type="application/octet-stream", headers=_attachment(name))
+
+
+def _attachment(name: str) -> dict[str, str]:
+    """The header of an answer that the browser keeps as a file called `name`."""
+    return {"Content-Disposition": f'attachment; filename="{name}"'}
 
 
 async def _body(request: Request, largest: int, patience: float = 15.0) -> bytes:

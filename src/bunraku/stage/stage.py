@@ -13,13 +13,22 @@ from typing import Any
 from bunraku.errors import BunrakuError, UnknownName
 from bunraku.kernels.announce import hear_compiling
 from bunraku.progress import Progress
-from bunraku.stage import describe, take_edits, takes
+from bunraku.stage import book_edits, describe, take_edits, takes
+from bunraku.stage.book_edits import EditedBook
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.hand_commands import BadCommand, from_plain
 from bunraku.stage.input_log import read_log
 from bunraku.stage.live import Live, Sample
 from bunraku.stage.mesh_store import Meshes
-from bunraku.stage.messages import EntryJson, PieceJson, PoseAnswerJson, ProgressJson, StageMessageJson, TakeHistoryJson
+from bunraku.stage.messages import (
+    BookAnswerJson,
+    EntryJson,
+    PieceJson,
+    PoseAnswerJson,
+    ProgressJson,
+    StageMessageJson,
+    TakeHistoryJson,
+)
 from bunraku.stage.room import Room, Visitor
 from bunraku.stage.stage_limits import StageLimits
 from bunraku.stage.take_posing import TakePosing
@@ -52,6 +61,8 @@ class Stage:
         self.entries: dict[str, Entry] = {f"e{k}": entry for k, entry in enumerate(entries)}
         self.takes: dict[str, Take] = {}
         self._take_posing = TakePosing()
+        self._books: dict[str, EditedBook] = {}
+        self._rehearsing = threading.Lock()
         self.meshes = Meshes(limits)
         self.visitors: set[Visitor] = set()
         self._things: dict[str, Recorded | Live] = {}
@@ -132,6 +143,9 @@ class Stage:
         if key in self.takes:
             piece = piece.copy()
             piece["take"] = take_edits.described(self.takes[key].version)
+        if thing.book is not None:
+            piece = piece.copy()
+            piece["book"] = self._book(key, thing).described()
         return piece, samples
 
     def add(self, entries: Sequence[Entry]) -> list[str]:
@@ -222,6 +236,43 @@ class Stage:
             self._shelf.remove(self.entries[key].title)
         del self.takes[key], self.entries[key]
         self._described.pop(key, None)
+
+    # -- shows ---------------------------------------------------------------------------------------------------
+
+    def _book(self, key: str, thing: Recorded) -> EditedBook:
+        return self._books.setdefault(key, EditedBook(thing))
+
+    def edit_book(self, key: str, wish: Plain) -> BookAnswerJson:
+        """Edits the script of the show `key` and makes it anew, or undoes, redoes or saves that, as the `wish` of a page says.
+
+        Blocks: not for the event loop. Raises UnknownName if there is no such entry, Refusal if the wish is malformed, BunrakuError
+        if the show cannot be played like that, or another edit is not done yet.
+        """
+        book = self.book(key)
+        if not self._rehearsing.acquire(blocking=False):
+            raise BunrakuError("an edit is being rehearsed\n  advice: wait until it is done")
+        saved = ""
+        try:
+            match wish:
+                case {"edit": "undo", **rest} if not rest:
+                    book.undo()
+                case {"edit": "redo", **rest} if not rest:
+                    book.redo()
+                case {"edit": "save", **rest} if not rest:
+                    saved = book.save()
+                case _:
+                    book.change(book_edits.edited(book.book, wish, progress=lambda word: self.tell_progress(key, word)))
+            self._things[key] = book.version
+        finally:
+            self._rehearsing.release()
+        return {"saved": saved}
+
+    def book(self, key: str) -> EditedBook:
+        """The script of the show `key`, with its edits. Raises UnknownName if there is no such entry, BunrakuError if no script."""
+        thing = self.opened(key)
+        if not isinstance(thing, Recorded) or thing.book is None:
+            raise BunrakuError(f"{self.entries[key].title} has no script")
+        return self._book(key, thing)
 
     # -- visitors ------------------------------------------------------------------------------------------------
 

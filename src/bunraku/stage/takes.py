@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -12,6 +12,7 @@ import numpy as np
 from bunraku.errors import MotionError
 from bunraku.motion import Layer, Motion, Track, layered
 from bunraku.stage.entry import Recorded, Series
+from bunraku.stage.history import History
 from bunraku.stage.live import Live, Sample
 
 
@@ -91,47 +92,10 @@ class Shelf(Protocol):
         """Deletes the take with this `title`."""
 
 
-class Take:
-    """A take with its edit history. `first` is its oldest version; of one that lies on a shelf, a function that loads it."""
-
-    def __init__(self, first: Version | Callable[[], Version]) -> None:
-        self._first = first
-        self._edits: list[Version] = []
-        self._at = 0
-
-    @property
-    def version(self) -> Version:
-        """The current version."""
-        if self._at > 0:
-            return self._edits[self._at - 1]
-        if callable(self._first):
-            self._first = self._first()
-        return self._first
+class Take(History[Version]):
+    """A take with its edit history. Of one that lies on a shelf, the oldest version is a function that loads it."""
 
     @property
     def piece(self) -> Recorded:
         """What the current version shows."""
         return self.version.seen
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether there is an older version."""
-        return self._at > 0
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether there is a newer version."""
-        return self._at < len(self._edits)
-
-    def change(self, version: Version) -> None:
-        """Goes on to a new `version`; newer ones that were undone are forgotten."""
-        self._edits[self._at :] = [version]
-        self._at += 1
-
-    def undo(self) -> None:
-        """Goes back one version."""
-        self._at = max(self._at - 1, 0)
-
-    def redo(self) -> None:
-        """Goes forward one version."""
-        self._at = min(self._at + 1, len(self._edits))

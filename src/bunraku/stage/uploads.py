@@ -9,7 +9,7 @@ import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, cast
@@ -277,8 +277,9 @@ def _sendable(entry: Entry) -> Recorded | Callable[..., Shown] | None:
 
 
 def _made(opener: str, path: Path, number: int, progress: Listener | None = None) -> Recorded | Live:
-    """What the entry shows."""
-    return _function(opener)(path)[number].open(progress=progress)
+    """What the entry shows. The script of a dropped show stays here: it would be performed anew outside of confinement."""
+    made = _function(opener)(path)[number].open(progress=progress)
+    return replace(made, book=None) if isinstance(made, Recorded) else made
 
 
 def own_meshes(thing: Recorded | Live, folder: Path) -> Recorded | Live:

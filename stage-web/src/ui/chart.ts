@@ -28,7 +28,7 @@ export class Chart {
     seek: ((time: number) => void) | null,
   ) {
     this.chosen = new Set(busiest(channels, SHOWN))
-    const title = h('h3', {}, group, h('small', {}, channels[0].unit))
+    const title = h('h2', {}, group, h('small', {}, channels[0].unit))
     this.element = h('section', { class: 'chart', data: { group } }, title, this.box, this.legend)
     this.fillLegend()
     if (seek !== null) this.scrubBy(seek)

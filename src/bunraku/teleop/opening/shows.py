@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bunraku.stage import Entry, Recorded
 from bunraku.teleop.opening.chapter import Chapter
 
@@ -14,7 +16,7 @@ def chapter() -> Chapter:
             Entry(
                 "The meeting",
                 _meeting,
-                "Anna and Bert meet, by a script of 29 cues: the marks on the time line. Click one puppet to follow it",
+                "Anna and Bert meet, by a script of 29 cues: press C to drag them. Click one puppet to follow it",
             ),
         ],
     )
@@ -22,7 +24,10 @@ def chapter() -> Chapter:
 
 def _meeting() -> Recorded:
     """Performed in advance by tools/shows.py, because its rehearsal takes about ten seconds."""
+    from bunraku.choreography import load_script
+    from bunraku.choreography.show_book import ShowBook
     from bunraku.choreography.theatre import in_theatre
-    from bunraku.io.shipped import shipped_motion
+    from bunraku.io.shipped import found, shipped_motion
 
-    return in_theatre(shipped_motion("the_meeting"))
+    motion = shipped_motion("the_meeting")
+    return replace(in_theatre(motion), book=ShowBook.of_motion(load_script(found("the_meeting")), motion))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from bunraku.choreography import Performance, perform
+from bunraku.choreography import Performance, perform, show_book
 from bunraku.choreography.script import Script
 from bunraku.choreography.script_file import SHOW_WORDS, script_of
 from bunraku.io.outputs import outputs_of, require_outputs
@@ -74,6 +74,5 @@ class PerformOrder(Order):
         plots.plot(motion_of(done), path, ("tension",), title=f"{self.title}: tensions", width=14.0)
 
     def recorded(self, done: Performance) -> Recorded:
-        """The performance `done` in its theatre, with the reference as a ghost and the cues on the timeline."""
-        motion = motion_of(done)
-        return Recorded(motion, reference=done.reference) if done.scene is None else Recorded(motion, done.scene, done.reference)
+        """The performance `done` in its theatre, with the reference as a ghost, and cues that can be edited."""
+        return show_book.recorded(done, folder=self.folder)
