@@ -36,9 +36,9 @@ export const LIGHT: Palette = {
   ink: '#2a241d',
   trail: ['#b8321f', '#1f6f8b', '#7a4fa3', '#3d7d3a', '#c27a00', '#345'],
   shadow: 0.26,
-  key: 2.5,
-  sky: 1.9,
-  rim: 0.8,
+  key: 2.7,
+  sky: 2.6,
+  rim: 1,
 }
 
 export const DARK: Palette = {
@@ -55,9 +55,9 @@ export const DARK: Palette = {
   ink: '#ece8e1',
   trail: ['#ff7a5c', '#58c4dd', '#b794f4', '#7bd389', '#ffc145', '#9ab'],
   shadow: 0.55,
-  key: 2.7,
-  sky: 1.25,
-  rim: 1.8,
+  key: 3,
+  sky: 1.9,
+  rim: 2.2,
 }
 
 /** Categorical colours of plots, readable on both themes. */

@@ -59,8 +59,8 @@ def test_colors_tell_the_pull() -> None:
     ends = np.zeros((2, 3))
     assert color(Strand(ends), True, 1.0) == StrandColors.slack
     assert color(Strand(ends), False, 1.0) == StrandColors.plain
-    assert color(Strand(ends, tension=0.0), False, 5.0) == StrandColors.light
-    assert color(Strand(ends, tension=9.0), False, 5.0) == pytest.approx(StrandColors.strong)
+    assert color(Strand(ends, tension=0.0), False, 5.0) == pytest.approx(StrandColors.tension[0])
+    assert color(Strand(ends, tension=9.0), False, 5.0) == pytest.approx(StrandColors.tension[2])
 
 
 def test_strands_of_a_figure_are_where_its_strings_are() -> None:

@@ -53,10 +53,9 @@ def _sunlit(depths: Single, u: float, v: float, w: float) -> float:
 
 @inline
 def _line(value: float, width: float) -> float:
-    """Which fraction of a pixel, `width` wide, is filled by the lines of a grid: one thin line at every whole number."""
+    """How dark a line of a grid is, one at every whole number, where a pixel is `width` wide; lines too dense to see fade out."""
     off = abs(value - math.floor(value + 0.5))
-    fill = min(max((0.006 + width - off) / width, 0.0), 1.0)
-    return fill * min(1.0, 0.012 / width)
+    return max(1.0 - off / width, 0.0) * max(1.0 - 2.0 * width, 0.0)
 
 
 # (u, v, depth) of a point in the sun's view, an affine map. A tuple stays in registers; rows of an array would not.
@@ -186,7 +185,9 @@ def _floor(ray, eye, above, focal, shade, mask, coarse, place, floor, backdrop):
     away = ((x - place[1]) ** 2 + (y - place[2]) ** 2) * place[3]
     fade = 1.0 / (1.0 + away * (1.0 + away))
     wide = far / focal * place[4] * min(1.0 / -ray[2], 20.0)
-    grid = max(_line(x * place[4], wide), _line(y * place[4], wide))
+    fine = max(_line(x * place[4], wide), _line(y * place[4], wide))
+    coarse_lines = max(_line(0.2 * x * place[4], 0.2 * wide), _line(0.2 * y * place[4], 0.2 * wide))
+    grid = max(0.35 * fine, 0.8 * coarse_lines)  # as on the stage
     u, v, _ = _seen(shade, x, y, place[0])
-    light = (1.0 - 0.12 * grid) * (1.0 - 0.6 * _between(mask, coarse * u, coarse * v))
+    light = (1.0 - 0.45 * grid) * (1.0 - 0.6 * _between(mask, coarse * u, coarse * v))
     return axpy3(fade, sub3(scale3(light, floor), backdrop), backdrop)

@@ -25,10 +25,8 @@ class StrandColors:
     """A string that does not pull."""
     plain: Color = (0.36, 0.26, 0.18)
     """A taut string whose tension is not known."""
-    light: Color = (0.62, 0.42, 0.12)
-    """A taut string with zero tension; colours in between are mixed by tension."""
-    strong: Color = (0.80, 0.12, 0.05)
-    """The largest tension."""
+    tension: tuple[Color, Color, Color] = ((0.06, 0.50, 0.55), (0.82, 0.53, 0.0), (0.75, 0.11, 0.07))
+    """Taut strings, as on the stage: without tension, with half of the largest, with the largest; mixed in between."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def color(strand: Strand, slack: bool, most: float, colors: StrandColors = Stran
     if strand.tension is None:
         return colors.plain
     share = min(max(strand.tension / most, 0.0), 1.0)
-    r, g, b = (light + share * (strong - light) for light, strong in zip(colors.light, colors.strong, strict=True))
+    r, g, b = (float(np.interp(share, (0.0, 0.5, 1.0), channel)) for channel in zip(*colors.tension, strict=True))
     return (r, g, b)
 
 

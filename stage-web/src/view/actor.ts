@@ -1,10 +1,11 @@
 /** One track on the stage: the shapes of a figure, where its variables put them. */
-import { Color, Group, Matrix4, Mesh, MeshStandardMaterial, Vector3 } from 'three'
+import { type Color, Group, Matrix4, Mesh, MeshStandardMaterial, Vector3 } from 'three'
 import type { Moment } from '../data/moment'
 import { compose, hasMass, Kinematics, multiply, point, variablesAtLimits } from '../geometry/kinematics'
 import type { At, Figure, Shape } from '../messages'
 import type { Palette } from '../theme'
 import { bones } from './bones'
+import { paint } from './paint'
 import type { Shapes } from './shapes'
 
 const MARKS = 4 // drawn after what they are seen through
@@ -66,7 +67,7 @@ export class Actor {
   private add(shape: Shape, shapes: Shapes): void {
     const local = new Float64Array(16)
     compose(shape.position, shape.rotation, local)
-    const color = new Color(...shape.color)
+    const color = paint(shape.color)
     const mesh = new Mesh(shapes.geometry(shape.geometry), this.material(color, false))
     mesh.matrixAutoUpdate = false
     mesh.frustumCulled = false // bounds are not kept up to date, and everything is usually in view

@@ -1,5 +1,5 @@
 /** Everything on the stage that belongs to one piece: its figures, their strings, trails and balance, the obstacles. */
-import { Box3, type BufferGeometry, Color, Group, Mesh, MeshStandardMaterial, Raycaster, Vector3 } from 'three'
+import { Box3, type BufferGeometry, Group, Mesh, MeshStandardMaterial, Raycaster, Vector3 } from 'three'
 import type { Moment } from '../data/moment'
 import { interpolate, type Samples, sampleBefore } from '../data/samples'
 import { extent } from '../geometry/kinematics'
@@ -9,6 +9,7 @@ import { Actor } from './actor'
 import { Balance } from './balance'
 import { includeActor, includeMesh, includeSwing, largest } from './bounds'
 import { trunk } from './limbs'
+import { paint } from './paint'
 import { Ropes } from './ropes'
 import { type MeshData, Shapes } from './shapes'
 import { Trails } from './trails'
@@ -53,7 +54,7 @@ export class Cast {
     this.trails = new Trails(this.actors)
     this.balance = new Balance(this.actors)
     this.obstacles = piece.scene.obstacles.map((obstacle) => {
-      const material = new MeshStandardMaterial({ color: new Color(...obstacle.color), roughness: 0.8 })
+      const material = new MeshStandardMaterial({ color: paint(obstacle.color), roughness: 0.8 })
       const mesh = new Mesh(this.shapes.geometry(obstacle.geometry), material)
       mesh.position.set(...obstacle.position)
       const [w, x, y, z] = obstacle.rotation
