@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import bunraku
 from bunraku.choreography import load_script, perform, show_book
+from bunraku.scene import Scene
 from bunraku.stage import Entry, Serving, serve
 from tests.stage.browser import Browser
 from tests.stage.test_accessible import AXE, violations
@@ -58,7 +60,8 @@ def serving(file: Path) -> Iterator[Serving]:
     kept = file.parent / "rehearsals"
     done = perform(load_script(file), folder=kept)
     assert done.rehearsed_anew == 3 - 1  # two puppets of one kind nod alike
-    with serve([Entry("Short", show_book.recorded(done, folder=kept))]) as served:
+    bare = replace(show_book.recorded(done, folder=kept), scene=Scene("stage"), reference=None)  # a processor draws all this
+    with serve([Entry("Short", bare)]) as served:
         yield served
 
 
@@ -91,6 +94,7 @@ def test_a_cue_is_dragged_while_the_show_plays_and_saved(score: Browser, serving
     assert steps.max() <= 0.25 + 1e-6
     assert np.linalg.norm(np.diff(played[:, 2:], axis=0), axis=1).max() < 0.05
     assert seen[-1, 1] == 1.0 or score.js("bunraku.time") >= 6.0
+    score.js("(() => { if (bunraku.playing) bunraku.act('play') })()")
     x, y, w, h = score.js(f"(r => [r.x, r.y, r.width, r.height])({shrug}.getBoundingClientRect())")
     score.drag((x + w - 4.0, y + h / 2), (width, 0.0), steps=3)
     score.wait("!bunraku.saving")
