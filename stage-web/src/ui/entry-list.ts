@@ -14,7 +14,9 @@ export class EntryList {
 
   show(entries: Entry[]): void {
     const groups = groupBy(entries, (entry) => entry.group)
-    const lines = [...groups].flatMap(([group, members]) => [
+    // Entries without a chapter come first: below a heading they would seem to belong to it.
+    const chapters = [...groups].sort(([a], [b]) => Number(a !== '') - Number(b !== ''))
+    const lines = chapters.flatMap(([group, members]) => [
       ...(group ? [h('h2', {}, group)] : []),
       ...members.map((entry) => this.line(entry)),
     ])

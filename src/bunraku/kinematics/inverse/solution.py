@@ -43,7 +43,8 @@ SOLVE_OUTCOMES = {
         False, "at limits", "limits prevent more", "widen them, let more variables move, or start from another q"
     ),
     SolveStatus.OUT_OF_ITERATIONS: Outcome(
-        False, "out of iterations", "the errors were still decreasing", "allow more iterations"
+        False, "out of iterations", "the errors were still decreasing",
+        "allow more iterations; if that does not help, the target is out of reach",
     ),
     SolveStatus.INTERRUPTED: STOPPED,
 }  # fmt: skip
