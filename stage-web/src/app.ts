@@ -128,7 +128,7 @@ export class App {
       this.live = new LiveDesk({ view, hands, plots, clock: timeline, entries, notices, progress, drives, sent })
       stage.append(firstPull.element)
       const toggleEditor = () => this.editor?.toggle()
-      this.takes = new TakeDesk({ entries, trim: timeline.trim, notices, toggleEditor })
+      this.takes = new TakeDesk({ entries, trim: timeline.trim, notices, camera: () => view.shot, toggleEditor })
       const edit = (wish: TakeEdit) => this.takes?.edit(wish) ?? Promise.resolve(false)
       const toggled = (on: boolean) => {
         this.takes?.showEditing(on)

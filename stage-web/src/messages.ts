@@ -548,6 +548,13 @@ export interface BookAnswer {
   saved: string
 }
 
+/** The view of the page, for a film that is to look like it: eye and target [m], vertical angle of view [rad]. */
+export interface ExportWish {
+  eye: Vec3
+  target: Vec3
+  field: number
+}
+
 /** Drag a point of a frame of a paused take, whose track has this configuration, to a place [m]. */
 export interface PoseWish {
   track: number

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from bunraku.errors import FileError
+from bunraku.render.camera import Camera
 from bunraku.stage import Entry, Posing, Recorded, Serving, serve, still
 from tests.stage import browser as browsers
 from tests.stage.toys import Swinging, puppet, recorded
@@ -28,6 +30,11 @@ def npz(piece: Recorded, path: Path) -> None:
     path.write_bytes(b"samples: %d" % len(piece.motion))
 
 
+def film(piece: Recorded, path: Path, *, camera: Camera | None = None) -> None:
+    """Not a film, but where it would be taken from."""
+    path.write_text(json.dumps(None if camera is None else [camera.eye, camera.target, camera.field]))
+
+
 def entries() -> list[Entry]:
     return [
         Entry("Waving", recorded, "recorded, with a ghost", "Recorded", (0.0, 1.0)),
@@ -38,7 +45,7 @@ def entries() -> list[Entry]:
 
 @pytest.fixture(scope="module")
 def serving() -> Iterator[Serving]:
-    with serve(entries(), opener="tests.stage.conftest:opener", exporters={"npz": npz}) as served:
+    with serve(entries(), opener="tests.stage.conftest:opener", exporters={"npz": npz, "mp4": film}) as served:
         yield served
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -311,6 +313,11 @@ def test_record_trim_undo_and_export(page: Browser, tmp_path: Path) -> None:
     page.click("#export summary")
     page.click("[data-format='npz']")
     page.wait(lambda: [p for p in tmp_path.glob("take-*.npz") if p.stat().st_size])
+    page.click("#export summary")
+    page.click("[data-format='mp4']")  # taken from where the page looks
+    page.wait(lambda: [p for p in tmp_path.glob("take-*.mp4") if p.stat().st_size])
+    eye, target, _ = json.loads(next(tmp_path.glob("take-*.mp4")).read_text())
+    assert math.dist(eye, target) == pytest.approx(page.js("bunraku.distance"), rel=1e-6)
     page.click("#rename")
     page.js("document.querySelector('#new-title').value = 'The bow'")
     page.click("#rename-take form button")

@@ -288,6 +288,11 @@ def test_exports(client: httpx.Client) -> None:
     page = client.post("/api/entries/e0/export/html")
     assert page.headers["content-disposition"].endswith('"waving.html"')
     assert b"stage-data" in page.content
+    assert client.post("/api/entries/e0/export/mp4").json() is None
+    camera = {"eye": [1, -2.5, 0.5], "target": [0, 0, 1], "field": 0.5}
+    assert client.post("/api/entries/e0/export/mp4", json=camera).json() == [[1, -2.5, 0.5], [0, 0, 1], 0.5]
+    for wrong in ({"eye": [0, 0, 1]}, {"field": 0}, {"eye": [1, 2]}, {"eye": [1, 2, "x"]}, {"eye": [1, 2, 1e9]}, {"more": 1}):
+        assert client.post("/api/entries/e0/export/mp4", json=camera | wrong).status_code == 400
     assert client.post("/api/entries/e0/export/exe").status_code == 422
     assert client.post("/api/entries/e0/export/..%2fx").status_code in (404, 422)
     assert "record a take" in client.post(f"/api/entries/{LIVE}/export/html").json()["error"]

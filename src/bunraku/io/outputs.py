@@ -12,6 +12,7 @@ from bunraku.io.yaml.node import Node
 from bunraku.motion import Motion
 from bunraku.progress import Listener
 from bunraku.render import plots
+from bunraku.render.camera import Camera
 from bunraku.scene import Scene
 from bunraku.writing import writable
 
@@ -57,10 +58,15 @@ def require_outputs(motions: Iterable[Path], plot: Path | None = None, *, figure
     require(plot, plots.PLOT_SUFFIXES, "a plot")
 
 
-def save_motion(motion: Motion, path: Path, scene: Scene | None = None, *, progress: Listener | None = None) -> None:
-    """Writes a `motion` to `path`; pictures, films and logs show the `scene` around it too. A film tells `progress`."""
+def save_motion(
+    motion: Motion, path: Path, scene: Scene | None = None, *, progress: Listener | None = None, camera: Camera | None = None
+) -> None:
+    """Writes a `motion` to `path`; pictures, films and logs show the `scene` around it too.
+
+    A film tells `progress`, and is taken by the `camera`; by default by one that sees the motion.
+    """
     kind = path.suffix.lower()
     options: dict[str, Any] = {"scene": scene} if kind in (".mp4", ".png", ".mcap", ".rrd") else {}
     if kind == ".mp4":
-        options |= {"progress": progress, "size": (1280, 720)}
+        options |= {"progress": progress, "size": (1280, 720), "camera": camera}
     save(motion, path, **options)

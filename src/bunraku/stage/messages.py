@@ -665,6 +665,14 @@ class BookAnswerJson(TypedDict):
     saved: str
 
 
+class ExportWishJson(TypedDict):
+    """The view of the page, for a film that is to look like it: eye and target [m], vertical angle of view [rad]."""
+
+    eye: Vec3
+    target: Vec3
+    field: float
+
+
 class PoseWishJson(TypedDict):
     """Drag a point of a frame of a paused take, whose track has this configuration, to a place [m]."""
 

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import base64
+import functools
 import gzip
 import hashlib
+import inspect
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bunraku.cleanup import TemporaryFolder
 from bunraku.errors import BunrakuError
+from bunraku.render.camera import Camera
 from bunraku.stage import describe
 from bunraku.stage.entry import Entry, Recorded, called
 from bunraku.stage.mesh_store import Meshes
 from bunraku.stage.messages import EntryJson, StandaloneDataJson, StandaloneEntryJson
+from bunraku.stage.wire import CloseCode, Refusal
 from bunraku.writing import safe_name
 
 if TYPE_CHECKING:
     from bunraku.stage.stage import Stage
 
 
-def export(stage: Stage, key: str, suffix: str) -> tuple[str, bytes]:
+def export(stage: Stage, key: str, suffix: str, *, camera: Camera | None = None) -> tuple[str, bytes]:
     """File name and content of the entry `key` of a `stage`, in the format `suffix`. Blocks: do not call it in the event loop.
 
+    A film is taken by the `camera` of the page; by one that sees the whole motion if None.
     Raises BunrakuError if the entry is live, or there is no such format.
     """
     piece = stage.opened(key)
@@ -41,10 +47,27 @@ def export(stage: Stage, key: str, suffix: str) -> tuple[str, bytes]:
     try:
         with TemporaryFolder() as folder:
             path = Path(folder) / name
-            called(stage.exporters[suffix], piece, path, progress=lambda word: stage.tell_progress(key, word))
+            exporter = stage.exporters[suffix]
+            if camera is not None and "camera" in inspect.signature(exporter).parameters:
+                exporter = functools.partial(exporter, camera=camera)
+            called(exporter, piece, path, progress=lambda word: stage.tell_progress(key, word))
             return name, path.read_bytes()
     except OSError as problem:
         raise BunrakuError(f"the stage cannot make the file: {problem.strerror}\n  advice: free some space there") from None
+
+
+def camera_of(wish: Mapping[str, Any]) -> Camera | None:
+    """The camera that the `wish` of a page (ExportWishJson) names; None if it names none. Raises Refusal if it is malformed."""
+    match wish:
+        case {"eye": [*eye], "target": [*target], "field": int(field) | float(field), **rest} if not rest:
+            numbers = [float(x) if isinstance(x, int | float) else math.nan for x in (*eye, *target, field)]
+            if len(eye) == len(target) == 3 and all(abs(x) < 1e6 for x in numbers):
+                camera = Camera(tuple(numbers[:3]), tuple(numbers[3:6]), field=numbers[6])  # type: ignore[arg-type]
+                if math.dist(camera.eye, camera.target) > 1e-6 and 0.01 < camera.field < 3.0:
+                    return camera
+        case {**rest} if not rest:
+            return None
+    raise Refusal(CloseCode.MALFORMED, "no such camera")
 
 
 def standalone(entries: Sequence[Entry]) -> str:

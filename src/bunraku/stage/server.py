@@ -24,7 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from bunraku.errors import BunrakuError, UnknownName
 from bunraku.stage.guard import Guard, Guarded
 from bunraku.stage.messages import EntryListJson
-from bunraku.stage.page_export import export
+from bunraku.stage.page_export import camera_of, export
 from bunraku.stage.room import Visitor
 from bunraku.stage.stage import Stage
 from bunraku.stage.uploads import unpack
@@ -218,9 +218,10 @@ class Api:
     @_told
     async def export(self, request: Request) -> Response:
         """The file that a `request` asks for."""
+        camera = camera_of(await self._wish(request) if int(request.headers.get("content-length", 0)) else {})
         async with self._exporting:
             key, suffix = request.path_params["key"], request.path_params["suffix"]
-            name, data = await asyncio.to_thread(export, self._stage, key, suffix)
+            name, data = await asyncio.to_thread(export, self._stage, key, suffix, camera=camera)
         return Response(data, media_type="application/octet-stream", headers=_attachment(name))
 
 

@@ -38,7 +38,7 @@ from bunraku.stage.wire import PROTOCOL_VERSION, CloseCode, Refusal
 
 Plain = dict[str, Any]
 Exporter = Callable[..., None]
-"""Writes a Recorded to a path; a slow one may take a `progress` argument."""
+"""Writes a Recorded to a path; a slow one may take a `progress` argument, one that films it a `camera`."""
 
 
 class Stage:

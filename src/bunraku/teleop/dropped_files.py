@@ -12,6 +12,7 @@ from bunraku.figure import Figure
 from bunraku.io.outputs import save_motion
 from bunraku.motion import Motion
 from bunraku.progress import Listener
+from bunraku.render.camera import Camera
 from bunraku.scene import Scene
 from bunraku.stage import Entry, Recorded, still
 from bunraku.stage.stage import Exporter
@@ -44,7 +45,7 @@ def shown(thing: Any, title: str) -> list[Entry]:
 def exporters() -> dict[str, Exporter]:
     """Functions that write the motion of an entry to a path, by suffix."""
 
-    def save(piece: Recorded, path: Path, *, progress: Listener | None = None) -> None:
-        save_motion(piece.motion, path, piece.scene, progress=progress)
+    def save(piece: Recorded, path: Path, *, progress: Listener | None = None, camera: Camera | None = None) -> None:
+        save_motion(piece.motion, path, piece.scene, progress=progress, camera=camera)
 
     return dict.fromkeys(("npz", "csv", "glb", "bvh", "mp4"), save)

@@ -1,6 +1,6 @@
 /** What can be done with a recorded piece: trim and edit it, undo that, rename or delete it, export it. */
 import { saveAs } from '../download'
-import type { Entry, Piece, Progress, TakeEdit } from '../messages'
+import type { Entry, ExportWish, Piece, Progress, TakeEdit } from '../messages'
 import { post } from '../source'
 import { button, h, press } from './dom'
 import type { Working } from './notices'
@@ -23,6 +23,8 @@ export interface TakeHost {
     readonly range: [number, number]
     show(on: boolean): void
   }
+  /** Where the page looks from; null while it follows a figure. */
+  camera(): ExportWish | null
   /** Opens or closes the curve editor. */
   toggleEditor(): void
   notices: {
@@ -145,7 +147,8 @@ export class TakeDesk {
     const working = notices.begin(`Exporting ${format.toUpperCase()}…`)
     this.exporting.set(entry, working)
     try {
-      const response = await post(`/api/entries/${entry}/export/${format}`)
+      const camera = format === 'mp4' ? this.host.camera() : null
+      const response = await post(`/api/entries/${entry}/export/${format}`, camera && JSON.stringify(camera))
       const disposition = response.headers.get('content-disposition') ?? ''
       const name = /filename="([^"]+)"/.exec(disposition)?.[1] ?? `motion.${format}`
       saveAs(await response.blob(), name)

@@ -11,7 +11,7 @@ import {
 } from 'three'
 import type { Moment } from '../data/moment'
 import type { Samples } from '../data/samples'
-import type { Piece } from '../messages'
+import type { ExportWish, Piece } from '../messages'
 import type { Theme } from '../theme'
 import type { Actor } from './actor'
 import { widestFront } from './bounds'
@@ -91,6 +91,13 @@ export class View {
 
   get ropes(): Ropes | null {
     return this.cast?.ropes ?? null
+  }
+
+  /** Where the camera is, for a film from there; null while it follows a figure. */
+  get shot(): ExportWish | null {
+    const { camera, controls } = this.seat
+    if (this.followed !== null) return null
+    return { eye: camera.position.toArray(), target: controls.target.toArray(), field: (camera.fov * Math.PI) / 180 }
   }
 
   // -- what is shown ---------------------------------------------------------------------------------------------
