@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -10,7 +12,7 @@ from bunraku.dynamics.rollout import energy as energy_at
 from bunraku.dynamics.variational import workspace
 from bunraku.figure import Figure
 from bunraku.figure.records import FigureTree
-from bunraku.kernels.compile import kernel
+from bunraku.kernels.compile import borrow, inline, keep, kernel
 from bunraku.kinematics.forward import configuration
 from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
@@ -18,29 +20,45 @@ from bunraku.kinematics.tree import place
 Array = NDArray[np.float64]
 
 
+class Inertias(NamedTuple):
+    """What momentum and mass matrix are made of (bunraku.dynamics.lagrangian); a whole workspace takes longer to compile."""
+
+    S: Any
+    V: Any
+    T: Any
+    B: Any
+    I: Any
+    P: Any
+
+
+@inline
+def _inertias(tree, q, v):
+    """At the configuration q, with the rates v of the joints that move mass."""
+    joints, nj, nm = tree.joints, tree.joints.shape[0], tree.n_massive
+    R, p, S = np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6))
+    own = Inertias(S, np.empty((nm, 6)), np.empty((nm, 6)), np.empty((nm, 10)), np.empty((nm, 10)), np.empty((nm, 6)))
+    place(joints, 0, nj, q, (0.0, 0.0, 0.0), R, p, S)
+    momenta(joints, nm, v, R, p, S, own.V, own.T, own.B, own.I, own.P)
+    return own
+
+
 @kernel
 def _momentum(tree, q, v, p):
-    w = workspace(tree)
     joints, nm = tree.joints, tree.n_massive
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
-    place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), w.R, w.p, w.S)
+    rates = np.empty(nm)
     for j in range(nm):
-        w.v[j] = v[joints[j].variable]
-    momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
+        rates[j] = v[joints[j].variable]
+    own = _inertias(tree, q, rates)
     for j in range(nm):
         if joints[j].variable < tree.n_dynamic:
-            p[joints[j].variable] = slopes(joints[j], j, g, 0.0, w.v[j], w.S, w.T, w.I, w.P)[1]
+            p[joints[j].variable] = slopes(joints[j], j, g, 0.0, rates[j], own.S, own.T, own.I, own.P)[1]
 
 
 @kernel
 def _mass_matrix(tree, q, M):
-    w = workspace(tree)
-    joints, nm = tree.joints, tree.n_massive
-    place(joints, 0, joints.shape[0], q, (0.0, 0.0, 0.0), w.R, w.p, w.S)
-    for j in range(nm):
-        w.v[j] = 0.0
-    momenta(joints, nm, w.v, w.R, w.p, w.S, w.V, w.T, w.B, w.I, w.P)
-    fill_mass(joints, nm, w.S, w.T, w.I, w.P, M)
+    own = _inertias(tree, q, np.zeros(tree.n_massive))
+    fill_mass(tree.joints, tree.n_massive, own.S, own.T, own.I, own.P, M)
 
 
 @kernel
@@ -51,8 +69,9 @@ def _energy(tree, q, v):
 
 def momentum(figure: Figure, q: ArrayLike, v: ArrayLike) -> Array:
     """∂L/∂v of the dynamic variables of `figure` at configuration `q` and velocities `v`."""
-    p = np.zeros(figure.n_dynamic)
-    _momentum(figure.compiled.tree, configuration(figure, q), configuration(figure, v), p)
+    p, at, rates = np.zeros(figure.n_dynamic), configuration(figure, q), configuration(figure, v)
+    if rates.any():  # at rest, nothing has to be compiled
+        _momentum(figure.compiled.tree, at, rates, p)
     return p
 
 
@@ -71,9 +90,12 @@ def energy(figure: Figure, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
 
 @kernel
 def _gaps(tree, q, h, A):
-    w = workspace(tree)
-    place(tree.joints, 0, tree.joints.shape[0], q, (0.0, 0.0, 0.0), w.R, w.p, w.S)
-    gaps(tree, q, w.R, w.p, w.S, (0.0, 0.0, 0.0), w.x, w.f, w.n, h, A)
+    nj, npt, o = tree.joints.shape[0], tree.points.shape[0], (0.0, 0.0, 0.0)
+    R, p, S = np.empty((nj, 3, 3)), np.empty((nj, 3)), np.empty((nj, 6))
+    place(tree.joints, 0, nj, q, o, R, p, S)
+    # By address, as in a step: so the same code is compiled once.
+    gaps(borrow(tree), q, R, p, S, o, np.empty((npt, 3)), np.empty((npt, 3)), np.zeros((tree.way_rows, 4)), h, A)
+    keep(tree)
 
 
 def gap_derivatives(figure: Figure, q: ArrayLike) -> tuple[Array, Array]:
