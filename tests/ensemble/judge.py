@@ -1,4 +1,4 @@
-"""An independent judge of carried motions: kinematics of its own, coal for distances, nothing of the planner or the rechecker.
+"""An independent judge of carried motions: MuJoCo's kinematics of written MJCF files, coal for distances, nothing of the rechecker.
 
     found = judge(errand, done.motion)
     found.worst("speed")          # the largest of everybody's, as a share of what the errand allows
@@ -8,10 +8,15 @@ Between samples a motion is straight in its variables, as every player shows it.
 
 from __future__ import annotations
 
+import csv
 import itertools
+import tempfile
+import warnings
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import coal
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
@@ -21,6 +26,7 @@ from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.team import OBJECT, Agent
 from bunraku.figure import Figure
 from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from bunraku.io import save
 from bunraku.motion import Motion
 from bunraku.planning.ways.steer import Bezier, Differential
 
@@ -55,7 +61,24 @@ class Findings:
     clearance: float = np.inf
     """Smallest distance of agents and object from the scene and of agents from each other [m], as far as the judge looked."""
     depth: dict[str, float] = field(default_factory=dict)
-    """Depth by which two shapes of one agent, or of an agent and the object, are in each other, beyond that of the start [m]."""
+    """Depth by which two shapes of one agent, or of an agent and the object, are in each other, unless they may touch [m]."""
+
+    turning_acceleration: dict[str, float] = field(default_factory=dict)
+    """[rad/s²] of bases and object."""
+    slip_speed: dict[str, float] = field(default_factory=dict)
+    """Largest sideways speed of differential bases [m/s]."""
+    wheel: dict[str, float] = field(default_factory=dict)
+    """Largest speed of the lowest point of a wheel against its rolling, by agent.variable [m/s]."""
+    limits: dict[str, float] = field(default_factory=dict)
+    """How far joints are beyond their limits, by agent.variable [rad or m]."""
+    up: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """The lowest and the highest height over the ground of the lowest point of each agent [m]."""
+    beyond: float = 0.0
+    """How far the object is beyond its heights [m] or tilts [rad]."""
+    ends: float = 0.0
+    """Distance from start and goal [m or rad]."""
+    outside: float = 0.0
+    """How far the leader or the object is outside of the area [m]."""
 
     def worst(self, word: str) -> float:
         """The largest of everybody's."""
@@ -66,23 +89,63 @@ class Findings:
 
 
 def places_of(figure: Figure, Q: Array) -> dict[str, tuple[Array, Array]]:
-    """Rotations (T, 3, 3) and positions (T, 3) of all frames."""
-    column = {name: k for k, name in enumerate(figure.names)}
-    n = len(Q)
-    out = {"world": (np.repeat(np.eye(3)[None], n, 0), np.zeros((n, 3)))}
-    for frame in figure.frames:
-        R, p = out[frame.parent]
-        w, x, y, z = frame.rotation
-        p = p + R @ np.array(frame.position)
-        R = R @ Rotation.from_quat([x, y, z, w]).as_matrix()
-        if frame.variable is not None:
-            value, axis = Q[:, column[frame.variable.name]], np.array(frame.variable.axis, float)
-            if frame.variable.motion == "rotate":
-                R = R @ Rotation.from_rotvec(value[:, None] * axis).as_matrix()
-            else:
-                p = p + value[:, None] * (R @ axis)
-        out[frame.name] = R, p
-    return out
+    """Rotations (T, 3, 3) and positions (T, 3) of all frames, by MuJoCo from the figure's MJCF file."""
+    model, data = _model(figure)
+    R, p = np.empty((len(Q), model.nbody, 9)), np.empty((len(Q), model.nbody, 3))
+    order = [model.joint(name).qposadr[0] for name in figure.names]
+    for t, q in enumerate(Q):
+        data.qpos[order] = q
+        mujoco.mj_kinematics(model, data)
+        R[t], p[t] = data.xmat, data.xpos
+    return {model.body(k).name: (R[:, k].reshape(-1, 3, 3), p[:, k]) for k in range(model.nbody)}
+
+
+_MODELS: dict[int, tuple[Figure, mujoco.MjModel, mujoco.MjData]] = {}
+
+
+def _model(figure: Figure) -> tuple[mujoco.MjModel, mujoco.MjData]:
+    if id(figure) not in _MODELS:
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what MuJoCo does not have
+            path = Path(folder) / "figure.xml"
+            save(figure, path)
+            model = mujoco.MjModel.from_xml_path(str(path))
+        _MODELS[id(figure)] = figure, model, mujoco.MjData(model)
+    _, model, data = _MODELS[id(figure)]
+    return model, data
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenTrack:
+    """A track that was read from a file."""
+
+    figure: Figure
+    q: Array
+
+
+class WrittenMotion:
+    """A motion as its CSV file has it, read without bunraku: times, and columns named track/variable [unit]."""
+
+    def __init__(self, path: Path, figures: dict[str, Figure]) -> None:
+        with path.open(newline="") as file:
+            head, *rows = csv.reader(line for line in file if not line.startswith("#"))
+        table = np.array(rows, float)
+        self.t = table[:, 0]
+        column = {name.rpartition(" [")[0]: k for k, name in enumerate(head)}
+        self._tracks = {
+            name: WrittenTrack(figure, table[:, [column[f"{name}/{variable}"] for variable in figure.names]])
+            for name, figure in figures.items()
+        }
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def duration(self) -> float:
+        return float(self.t[-1] - self.t[0])
+
+    def track(self, name: str) -> WrittenTrack:
+        return self._tracks[name]
 
 
 def between(t: Array, Q: Array, *, rate: float = LEAST_RATE) -> Array:
@@ -90,6 +153,16 @@ def between(t: Array, Q: Array, *, rate: float = LEAST_RATE) -> Array:
     count = max(int(np.ceil(rate * float(np.diff(t).max()))), 1)
     s = np.append((np.arange(len(t) - 1)[:, None] + np.arange(count) / count).ravel(), len(t) - 1)
     return np.stack([np.interp(s, np.arange(len(t)), column) for column in Q.T], 1)
+
+
+_DENSE: dict[tuple[int, str], dict[str, tuple[Array, Array]]] = {}
+
+
+def dense_places(motion: Motion, name: str) -> dict[str, tuple[Array, Array]]:
+    """Places of all frames of a track, at samples and between; those of one motion are kept."""
+    if (id(motion), name) not in _DENSE:
+        _DENSE[id(motion), name] = places_of(motion.track(name).figure, between(motion.t, motion.track(name).q))
+    return _DENSE[id(motion), name]
 
 
 def rates(t: Array, p: Array) -> tuple[float, float]:
@@ -105,16 +178,42 @@ def rates(t: Array, p: Array) -> tuple[float, float]:
 # -- the parts of a judgement ------------------------------------------------------------------------------------------
 
 
-def judge(errand: Errand, motion: Motion, *, look: float = 0.02, distances: bool = True) -> Findings:
-    """Measures everything; clearances up to `look` [m]; without `distances`, neither clearance nor depth."""
+def refused(errand: Errand, motion: Motion, *, rate: float = 15.0) -> set[str]:
+    """What is wrong with a motion, in the words of the rechecker's objections; `rate` [1/s] of distances."""
+    found, allowed = judge(errand, motion, rate=rate), errand.allowed
+    faults = {
+        "speed": found.worst("speed") > 1.01 * allowed.speed or found.worst("acceleration") > 1.01 * allowed.acceleration
+        or found.worst("turning") > 1.01 * allowed.turning or found.worst("turning_acceleration") > 1.01 * allowed.acceleration
+        or found.worst("joint_speed") > 1.01 * 9.0 or found.worst("joint_acceleration") > 1.01 * 900.0,
+        "closure": not found.closure <= 2e-3,
+        "feet": found.worst("slide") > 6e-3,
+        "collision": found.clearance < errand.margin - 1e-4 or found.worst("depth") > 1e-4,
+        "slip": found.worst("slip_speed") > 5e-3 or found.worst("wheel") > 5e-3,
+        "limits": found.worst("limits") > 1e-6,
+        "footing": any(low < -0.01 or high > 0.02 for low, high in found.up.values()),
+        "object": found.beyond > 1e-6,
+        "arrival": found.ends > 5e-3,
+        "area": found.outside > 5e-3,
+    }  # fmt: skip
+    return {word for word, wrong in faults.items() if wrong}
+
+
+def judge(errand: Errand, motion: Motion, *, look: float = 0.02, distances: bool = True, rate: float = 15.0) -> Findings:
+    """Measures everything; clearances up to `look` [m], `rate` times a second; without `distances`, neither clearance nor depth."""
     found = Findings()
+    _DENSE.clear()
     _object(errand, motion, found)
     for agent in errand.team.agents:
         _base(agent, motion, found)
         _joints(agent, motion, found)
         _feet(errand, agent, motion, found)
+        _wheels(agent, motion, found)
+        _lowest(errand, agent, motion, found)
     closure = max(_held(errand, agent, motion, found) for agent in errand.team.agents)
-    clearance, depth = _near(errand, motion, look) if distances else (np.inf, {})
+    clearance, depth = _near(errand, motion, look, rate) if distances else (np.inf, {})
+    object.__setattr__(found, "ends", _ends(errand, motion))
+    object.__setattr__(found, "outside", _outside(errand, motion))
+    object.__setattr__(found, "beyond", _beyond(errand, motion))
     object.__setattr__(found, "closure", closure)
     object.__setattr__(found, "clearance", clearance)
     found.depth.update(depth)
@@ -124,7 +223,8 @@ def judge(errand: Errand, motion: Motion, *, look: float = 0.02, distances: bool
 def _object(errand: Errand, motion: Motion, found: Findings) -> None:
     q = motion.track(OBJECT).q
     found.speed[OBJECT], found.acceleration[OBJECT] = rates(motion.t, q[:, :3])
-    found.turning[OBJECT] = rates(motion.t, np.unwrap(q[:, 3:4], axis=0))[0]
+    every = [rates(motion.t, np.unwrap(q[:, k : k + 1], axis=0)) for k in (3, 4, 5)]
+    found.turning[OBJECT], found.turning_acceleration[OBJECT] = (max(column) for column in zip(*every, strict=True))
     found.way[OBJECT] = float(np.linalg.norm(np.diff(q[:, :3], axis=0), axis=1).sum())
 
 
@@ -134,12 +234,13 @@ def _base(agent: Agent, motion: Motion, found: Findings) -> None:
     turn = np.unwrap(turn)
     xy = np.stack([x, y], 1)
     found.speed[agent.name], found.acceleration[agent.name] = rates(motion.t, xy)
-    found.turning[agent.name] = rates(motion.t, turn[:, None])[0]
+    found.turning[agent.name], found.turning_acceleration[agent.name] = rates(motion.t, turn[:, None])
     step, mean = np.diff(xy, axis=0), 0.5 * (turn[1:] + turn[:-1])
     found.way[agent.name] = float(np.linalg.norm(step, axis=1).sum())
     aside = np.abs(np.cos(mean) * step[:, 1] - np.sin(mean) * step[:, 0])
     if issubclass(agent.moves, Differential):
         found.slip[agent.name] = float(aside.sum())
+        found.slip_speed[agent.name] = float((aside / np.diff(motion.t)).max())
     if issubclass(agent.moves, Bezier):
         # Stretches of straight walking: within a step's length on either side the base goes farther than a step.
         far = np.zeros(len(step), bool)
@@ -152,16 +253,104 @@ def _base(agent: Agent, motion: Motion, found: Findings) -> None:
 
 def _joints(agent: Agent, motion: Motion, found: Findings) -> None:
     q = motion.track(agent.name).q
+    model, _ = _model(agent.figure)
+    for name, column in zip(agent.figure.names, q.T, strict=True):
+        joint = model.joint(name)
+        if joint.limited[0]:
+            low, high = joint.range
+            found.limits[f"{agent.name}.{name}"] = float(np.maximum(low - column, column - high).max())
     for k, variable in enumerate(agent.figure.variables):
         if variable.motion == "rotate" and variable.name not in agent.base and "wheel" not in variable.name:
             name = f"{agent.name}.{variable.name}"
             found.joint_speed[name], found.joint_acceleration[name] = rates(motion.t, np.unwrap(q[:, k : k + 1], axis=0))
 
 
+def _ends(errand: Errand, motion: Motion) -> float:
+    worst = 0.0
+    for k, q in ((0, errand.start), (-1, errand.goal)):
+        bases, held = errand.team.in_world(q)
+        off = [motion.track(OBJECT).q[k] - held]
+        for agent in errand.team.agents:
+            own = [agent.figure.names.index(name) for name in agent.base[:3]]
+            off.append(motion.track(agent.name).q[k, own] - bases[agent.name][:3])
+        for own in off:
+            turns = len(own) // 2 if len(own) == 6 else 2
+            size = np.append(own[:turns], 2.0 * np.arcsin(np.sin(0.5 * own[turns:])))
+            worst = max(worst, float(np.abs(size).max()))
+    return worst
+
+
+def _outside(errand: Errand, motion: Motion) -> float:
+    leader = errand.team.leader
+    q = motion.track(OBJECT if leader is None else leader.name).q
+    (a, b), (c, d) = errand.area
+    return float(max((a - q[:, 0]).max(), (q[:, 0] - b).max(), (c - q[:, 1]).max(), (q[:, 1] - d).max()))
+
+
+def _beyond(errand: Errand, motion: Motion) -> float:
+    q, carried = motion.track(OBJECT).q, errand.team.carried
+    low, high = carried.heights
+    return float(max((low - q[:, 2]).max(), (q[:, 2] - high).max(), np.abs(q[:, 4:]).max() - carried.tilt))
+
+
+def _wheels(agent: Agent, motion: Motion, found: Findings) -> None:
+    """The speed of the point of a wheel on the floor, which must be zero; with rollers, zero at right angles to their rolling."""
+    figure, q, dt = agent.figure, motion.track(agent.name).q, np.diff(motion.t)
+    wheels = [name for name in figure.names if "wheel" in name]
+    if not wheels:
+        return
+    at = places_of(figure, q)
+    _, base = at[agent.base[2]]
+    turn = q[:, figure.names.index(agent.base[2])]
+    for name in wheels:
+        model, _ = _model(figure)
+        axis = model.joint(name).axis
+        R, p = at[name]
+        radius = max(s.geometry.radius for s in figure.shapes if s.frame == name and isinstance(s.geometry, Cylinder))
+        axle = 0.5 * ((R @ axis)[1:] + (R @ axis)[:-1])
+        spin = np.diff(q[:, figure.names.index(name)]) / dt
+        contact = np.diff(p, axis=0) / dt[:, None] + np.cross(spin[:, None] * axle, [0.0, 0.0, -radius])
+        if "mecanum" in name:
+            x, y = p[0, :2] - base[0, :2]
+            c, s = np.cos(turn[0]), np.sin(turn[0])
+            side = np.sign((c * x + s * y) * (c * y - s * x))
+            along = np.cross(axle, [0.0, 0.0, 1.0])
+            rolls = along - side * np.cross([0.0, 0.0, 1.0], along)  # perpendicular to the axis of the roller below
+            found.wheel[f"{agent.name}.{name}"] = float(np.abs((contact * rolls).sum(1)).max())
+        else:
+            along = np.cross(axle, [0.0, 0.0, 1.0])
+            found.wheel[f"{agent.name}.{name}"] = float(np.abs((contact * along).sum(1)).max())
+
+
+def _lowest(errand: Errand, agent: Agent, motion: Motion, found: Findings) -> None:
+    """Heights over the ground of the lowest corner of feet, or of the wheels, at samples and between."""
+    figure = agent.figure
+    at, low = dense_places(motion, agent.name), np.full(1, np.inf)
+    heights = errand.heights or (lambda points: np.zeros(len(points)))
+    for shape in figure.shapes:
+        feet = any(word in shape.frame for word in ("ankle", "toe")) and isinstance(shape.geometry, Box)
+        if shape.frame not in at or not shape.collides or not (feet or "wheel" in shape.frame):
+            continue
+        R, p = at[shape.frame]
+        w, x, y, z = shape.rotation
+        own = Rotation.from_quat([x, y, z, w]).as_matrix()
+        if isinstance(shape.geometry, Box):
+            points = [own @ (np.array(s) * shape.geometry.size) + np.array(shape.position)
+                      for s in itertools.product((-0.5, 0.5), repeat=3)]  # fmt: skip
+        else:
+            points = [own @ np.array([shape.geometry.radius * np.cos(a), shape.geometry.radius * np.sin(a), 0.0])
+                      + np.array(shape.position) for a in np.linspace(0.0, 2.0 * np.pi, 25)]  # fmt: skip
+        for point in points:
+            corner = R @ point + p
+            low = np.minimum(low, corner[:, 2] - heights(corner[:, :2]))
+    if np.isfinite(low).all():
+        found.up[agent.name] = float(low.min()), float(low.max())
+
+
 def _held(errand: Errand, agent: Agent, motion: Motion, found: Findings) -> float:
-    own, carried = motion.track(agent.name), motion.track(OBJECT)
+    own = motion.track(agent.name)
     at, worst = places_of(own.figure, own.q), 0.0
-    dense = places_of(own.figure, between(motion.t, own.q)), places_of(carried.figure, between(motion.t, carried.q))
+    dense = dense_places(motion, agent.name), dense_places(motion, OBJECT)
     for hold in agent.holds:
         found.speed[f"{agent.name}/{hold.tool}"], found.acceleration[f"{agent.name}/{hold.tool}"] = rates(
             motion.t, at[hold.tool][1]
@@ -175,12 +364,12 @@ def _held(errand: Errand, agent: Agent, motion: Motion, found: Findings) -> floa
 
 def _feet(errand: Errand, agent: Agent, motion: Motion, found: Findings, *, low: float = 2e-3) -> None:
     """Slide of the corners of feet while they are nearer to the ground than `low` [m], from where they came down."""
-    figure, q = agent.figure, motion.track(agent.name).q
+    figure = agent.figure
     soles = [s for s in figure.shapes if isinstance(s.geometry, Box) and s.collides and any(w in s.frame for w in ("ankle", "toe"))]
     if not soles:
         return
     heights = errand.heights or (lambda points: np.zeros(len(points)))
-    at, worst = places_of(figure, between(motion.t, q)), 0.0
+    at, worst = dense_places(motion, agent.name), 0.0
     for shape in soles:
         R, p = at[shape.frame]
         w, x, y, z = shape.rotation
@@ -208,6 +397,8 @@ class Body:
     R: Array
     p: Array
     radius: float
+    half: Array
+    """Half sizes of a box around it, about its own origin [m]."""
 
 
 def _geometry(shape: object) -> tuple[coal.CollisionGeometry, float]:
@@ -237,7 +428,55 @@ def _body(owner: str, frame: str, shape: Shape) -> Body:
     geometry, radius = _geometry(shape.geometry)
     w, x, y, z = shape.rotation
     return Body(owner, frame, f"{owner}.{shape.name or frame}", geometry, Rotation.from_quat([x, y, z, w]).as_matrix(),
-                np.array(shape.position, float), radius)  # fmt: skip
+                np.array(shape.position, float), radius, _half(geometry))  # fmt: skip
+
+
+def _half(geometry: coal.CollisionGeometry) -> Array:
+    geometry.computeLocalAABB()
+    box = geometry.aabb_local
+    return np.maximum(np.abs(np.array(box.min_)), np.abs(np.array(box.max_)))
+
+
+def _apart(centre: Array, R: Array, box: Array, half: Array) -> Array:
+    """Distance of points (T, 3) from boxes about the points `box` (T or 1, 3) with axes R (T or 1, 3, 3)."""
+    own = np.einsum("tji,tj->ti", np.broadcast_to(R, (len(centre), 3, 3)), centre - box)
+    return np.linalg.norm(np.maximum(np.abs(own) - half, 0.0), axis=1)
+
+
+def _shaped_above(figure: Figure, frame: str) -> str:
+    """The next frame above that has shapes."""
+    above = {f.name: f.parent for f in figure.frames}
+    shaped = {s.frame for s in figure.shapes if s.collides}
+    rigid = _rigid(figure)
+    name = above.get(frame, "world")
+    while name != "world" and not any(rigid[other] == rigid[name] for other in shaped):
+        name = above[name]
+    return rigid.get(name, "world")
+
+
+def _rigid(figure: Figure) -> dict[str, str]:
+    """For each frame, the last frame above it, or itself, that a variable moves."""
+    out: dict[str, str] = {"world": "world"}
+    for f in figure.frames:
+        out[f.name] = f.name if f.variable is not None else out[f.parent]
+    return out
+
+
+def _may_touch(errand: Errand) -> set[frozenset[tuple[str, str]]]:
+    """Pairs of (owner, frame) that may touch: neighbours, what the figure says, and hands and the object."""
+    out = set()
+    for agent in errand.team.agents:
+        figure, rigid = agent.figure, _rigid(agent.figure)
+        shaped = sorted({s.frame for s in figure.shapes if s.collides})
+        declared = {frozenset(pair) for pair in figure.allowed}
+        for a, b in itertools.combinations_with_replacement(shaped, 2):
+            above = {(c, _shaped_above(figure, c)) for c in (rigid[a], rigid[b])}
+            near = rigid[a] == rigid[b] or not above.isdisjoint({(rigid[a], rigid[b]), (rigid[b], rigid[a])})
+            if near or frozenset((a, b)) in declared:
+                out.add(frozenset(((agent.name, a), (agent.name, b))))
+        for hold in agent.holds:
+            out |= {frozenset(((agent.name, a), (OBJECT, OBJECT))) for a in shaped if rigid[a] == rigid[hold.tool]}
+    return out
 
 
 def _near(errand: Errand, motion: Motion, look: float, look_rate: float = 15.0) -> tuple[float, dict[str, float]]:
@@ -253,20 +492,23 @@ def _near(errand: Errand, motion: Motion, look: float, look_rate: float = 15.0) 
     for k, body in enumerate([*bodies, *world]):
         at = places[body.owner][body.frame] if body.owner in places else (np.eye(3)[None], np.zeros((1, 3)))
         R[k], centre[k] = at[0] @ body.R, at[0] @ body.p + at[1]
-    soles = _standing(team.agents, start)
+    soles, may_touch = _standing(team.agents, start), _may_touch(errand)
     clearance, depth = np.inf, {}
     everything = [*bodies, *world]
     for i, a in enumerate(bodies):
         for j in range(i + 1, len(everything)):
             b = everything[j]
             own = a.owner == b.owner or (OBJECT in (a.owner, b.owner) and "scene" not in (a.owner, b.owner))
-            if (a.owner == OBJECT and b.owner == OBJECT) or (a.owner == b.owner and a.frame == b.frame):
+            if (a.owner == OBJECT and b.owner == OBJECT) or frozenset(((a.owner, a.frame), (b.owner, b.frame))) in may_touch:
                 continue
             if b.owner == "scene" and (a.owner, a.frame) in soles and (b.name.removeprefix("scene.") in errand.ground):
                 continue
             reach = a.radius + b.radius + (0.0 if own else look)
             gap = np.linalg.norm(centre[i] - centre[j], axis=1)
-            for k in np.flatnonzero(gap < reach).tolist():
+            most = 0.0 if own else look
+            close = (gap < reach) & (_apart(centre[i], R[j], centre[j], b.half) < a.radius + most)
+            close &= _apart(np.broadcast_to(centre[j], centre[i].shape), R[i], centre[i], a.half) < b.radius + most
+            for k in np.flatnonzero(close).tolist():
                 d = _distance(a, R[i][k], centre[i][k], b, R[j][min(k, len(R[j]) - 1)], centre[j][min(k, len(centre[j]) - 1)])
                 if own:
                     if d < 0.0:
@@ -274,8 +516,6 @@ def _near(errand: Errand, motion: Motion, look: float, look_rate: float = 15.0) 
                         depth[name] = max(depth.get(name, 0.0), -d)
                 else:
                     clearance = min(clearance, d)
-    for name in list(depth):
-        depth[name] -= _depth_at_start(name, bodies, start)
     return clearance, {name: value for name, value in depth.items() if value > 1e-6}
 
 
@@ -289,15 +529,6 @@ def _standing(agents: tuple[Agent, ...], start: dict) -> set[tuple[str, str]]:
             if (R[0] @ body.p + p[0])[2] - body.radius < 0.05:
                 out.add((agent.name, shape.frame))
     return out
-
-
-def _depth_at_start(pair: str, bodies: list[Body], start: dict) -> float:
-    a, b = (next(body for body in bodies if body.name == name) for name in pair.split(" – "))
-    if a.owner != b.owner:
-        return 0.0
-    (R_a, p_a), (R_b, p_b) = (start[body.owner][body.frame] for body in (a, b))
-    d = _distance(a, R_a[0] @ a.R, R_a[0] @ a.p + p_a[0], b, R_b[0] @ b.R, R_b[0] @ b.p + p_b[0])
-    return max(-d, 0.0)
 
 
 def _distance(a: Body, R_a: Array, p_a: Array, b: Body, R_b: Array, p_b: Array) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bunraku.ensemble.agents import hold, porter, rover
 from bunraku.ensemble.closed_loops import Loops
+from bunraku.ensemble.rolling import rolled
 from bunraku.ensemble.team import OBJECT, Carried, Team
 from bunraku.ensemble.whole_team import WholeTeam
 from bunraku.figure import Box, Shape
@@ -70,6 +71,10 @@ def closed(Q, *, duration: float = 8.0):
     Q, ok = loops.changed(np.asarray(Q), np.zeros((1, len(loops.active))))
     assert ok.all()
     names = whole.columns
+    for agent in whole.team.agents:
+        wheels = [k for k, name in enumerate(agent.figure.names) if "wheel" in name]
+        own = Q[:, names[agent.name]]  # a view
+        own[:, wheels] = rolled(agent, own[:, agent.figure.indices(agent.base)])[:, wheels]
     figures = [*(agent.figure for agent in whole.team.agents), whole.figures[-1]]
     tracks = tuple(Track(figure, Q[:, names[name]], name=name) for figure, name in zip(figures, names, strict=True))
     return Motion(np.linspace(0.0, duration, len(Q)), tracks)

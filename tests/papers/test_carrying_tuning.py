@@ -25,7 +25,7 @@ def errand():
 
 @pytest.fixture(scope="module")
 def animation(errand):
-    done = carry(errand, seed=0)
+    done = carry(errand, seed=2)
     assert done.outcome.ok
     return animate(errand.team, done.timing)
 

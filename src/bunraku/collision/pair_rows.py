@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from bunraku.collision.coal_pairs import CoalQuery, NarrowPhase, Witness
 from bunraku.collision.near_pairs import near
+from bunraku.collision.planes import over_planes
 from bunraku.collision.world_arrays import ROW_NUMBERS, STATUS, WorldArrays
 
 Array = NDArray[np.float64]
@@ -58,6 +59,7 @@ def rows(flat: WorldArrays, Q: Array, *, within: float, mode: int, half: Array |
 
 def settled(narrow: NarrowPhase, Q: Array, found: PairRows) -> PairRows:
     """The rows `found` at configurations `Q`, each with its distance by coal (`narrow`); rows beyond their margin are dropped."""
+    found = found.where(~_clear_of_planes(narrow, Q, found))
     keep = np.ones(len(found), bool)
     query, at = None, -1
     for row in np.flatnonzero(found.ints[:, 3] != STATUS.exact).tolist():
@@ -66,6 +68,18 @@ def settled(narrow: NarrowPhase, Q: Array, found: PairRows) -> PairRows:
             query, at = narrow.at(Q[t]), t
         keep[row] = _put(found, row, query.distance(i, j, bound=found.floats[row, 10]))
     return found if keep.all() else found.where(keep)
+
+
+def _clear_of_planes(narrow: NarrowPhase, Q: Array, found: PairRows) -> NDArray[np.bool_]:
+    """Which of the rows that need coal are of a shape that keeps its margin from a plane for certain."""
+    over = np.zeros(len(found), np.bool_)
+    unsure = np.flatnonzero(found.ints[:, 3] != STATUS.exact)
+    if len(unsure) and len(narrow.flat.planes):
+        own = np.zeros(len(unsure), np.bool_)
+        ints, margins = np.ascontiguousarray(found.ints[unsure]), np.ascontiguousarray(found.floats[unsure, 10])
+        over_planes(narrow.flat, np.ascontiguousarray(Q), ints, margins, own)
+        over[unsure] = own
+    return over
 
 
 def nearest(narrow: NarrowPhase, Q: Array, found: PairRows) -> PairRows:

@@ -25,6 +25,7 @@ from bunraku.ensemble.carry_result import CARRIED, CARRY_STAGES, NO_WAY, NOT_HEL
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.no_way import WhyNotOptions, in_reach, why_not
 from bunraku.ensemble.recheck_team import TeamRecheckOptions, TeamVerdict, recheck
+from bunraku.ensemble.team_sampling import TeamSampler
 from bunraku.ensemble.tune import TunedMotion, TuneOptions, tune
 from bunraku.ensemble.world_limits import JointLimits, haste, unhurried
 from bunraku.kernels.clock import worked
@@ -50,15 +51,19 @@ class CarryOptions:
     """Guards of the roadmap that are learnt before the first search for a path."""
     failures: int = 40
     """Learning ends after this many free samples in a row that add no guard."""
-    nodes: int = 600
-    """Maximum number of nodes of the first pairs of trees; later pairs get more."""
+    plain: int = 1
+    """Number of pairs of trees that grow toward random configurations; those after them are guided along routes (see `routes`)."""
+    plain_nodes: int = 600
+    """Maximum number of nodes of such a pair; on uneven ground, where nothing guides, later pairs get more."""
+    nodes: int = 3000
+    """Maximum number of nodes of a guided pair; every second pair may have three times as many."""
     trees: int = 60
     """Maximum number of pairs of trees; if one pair does not meet, a new pair starts with other random numbers."""
     shortcuts: int = 200
     """Number of attempts to shorten a path, again and again while it gets shorter by a twentieth."""
     detours: int = 2
     """After a recovery, as many other paths are searched for, and the shortest of all is taken."""
-    shorten_share: float = 0.1
+    shorten_share: float = 0.25
     """Share of the budget that shortening of one path may take."""
     slower: int = 4
     """How many times a motion that is too fast somewhere is made again, slower there."""
@@ -132,7 +137,10 @@ class _Run:
         errand = self.errand
         space = errand.space if self.known is None else self.known.space
         self.barriers = Barriers(space.weights)
+        self.guided = errand.space.restricted(self.barriers.passed_by)
         self.space = space.restricted(self.barriers.passed_by)
+        if isinstance(self.space.sampler, TeamSampler):
+            self.space = self.space.sampled_by(self.space.sampler.plain(), None)
         self.known = self.roadmap = Roadmap(self.space) if self.known is None else self.known
         for q, outcome, end in ((errand.start, START_BLOCKED, "start"), (errand.goal, GOAL_BLOCKED, "goal")):
             if why := self.space.objection(self.space.configuration(q, f"the {end} of the errand")):
@@ -204,8 +212,8 @@ class _Run:
             assert growth is not None
             return growth
         with self.working("query"):
-            known = self.roadmap.search(start, goal)
-            found += [] if known is None else [known]
+            known = self.roadmap.search(start, goal)  # through the paths found, too; so it is no longer than these
+            found = [*found[1:], found[0] if known is None else known]
             self.path = rounded(min((self._shorter(path) for path in found), key=lambda path: path.length))
         return None
 
@@ -223,9 +231,13 @@ class _Run:
         """A pair of trees that meet; if none does, the pair that came nearest. Another `number` gives other trees."""
         best, near = None, np.inf
         for k in range(self.options.trees):
-            nodes = self.options.nodes * (1 + k // 8)
+            guided = k >= self.options.plain and self.guided.vary is not None
+            nodes = self.options.plain_nodes * (1 + k // 8)
+            if guided:  # some spaces need many nodes, in others most trees get stuck
+                nodes = self.options.nodes * (3 if (k - self.options.plain) % 2 else 1)
             seed = int(np.random.SeedSequence((self.seed, self.round, k, *([number] if number else []))).generate_state(1)[0])
-            growth = connect(self.space, start, goal, seed=seed, seconds=max(self.left, 0.0), nodes=nodes)
+            space = self.guided if guided else self.space
+            growth = connect(space, start, goal, seed=seed, seconds=max(self.left, 0.0), nodes=nodes)
             if growth.path is not None:
                 return growth
             _stop_if(growth.outcome)
@@ -327,7 +339,7 @@ class _Run:
         with self.working("recheck"):
             return recheck(
                 errand.team, motion, errand.scene, margin=errand.margin, heights=errand.heights, ground=errand.ground,
-                allowed=errand.allowed, options=self.options.recheck,
+                allowed=errand.allowed, ends=(errand.start, errand.goal), area=errand.area, options=self.options.recheck,
             )  # fmt: skip
 
     def _barred(self, outcome: Outcome, why: str, t: float, fixed: str = "") -> Outcome:
@@ -347,6 +359,9 @@ class _Run:
 
         ends = distance(np.stack([self.errand.start, self.errand.goal]))
         self.barriers.add(distance, min(self.options.barrier * 1.4**self.round, 0.5 * float(ends.min())))  # keeps both ends free
+        if isinstance(self.guided.sampler, TeamSampler) and self.guided.vary is not None:
+            sampler = self.guided.sampler.avoiding(self.errand.team.in_world(q)[1][:2])
+            self.guided = self.guided.sampled_by(sampler, sampler.varied)
         for i, j in self.roadmap.edges:
             if not self.barriers.passed_by(self.roadmap.edge_curve(i, j)):
                 self.roadmap.remove_edge(i, j)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from bunraku.brief import brief
 from bunraku.ensemble.animate import AnimateOptions
 from bunraku.ensemble.recheck_speeds import WorldSpeeds
+from bunraku.ensemble.routes import RouteOptions, routes
 from bunraku.ensemble.team import OBJECT, Area, Team
 from bunraku.ensemble.world_limits import world_limits
 from bunraku.errors import BunrakuError
@@ -85,7 +86,20 @@ class Errand:
     @cached_property
     def space(self) -> FreeSpace:
         """The free space of the reduced team; built once."""
-        return self.team.space(self.scene, self.area, margin=self.planning_margin * self.margin)
+        known = np.stack([self.start, self.goal]) if self.team.terrain is None else None
+        return self.team.space(self.scene, self.area, margin=self.planning_margin * self.margin, known=known, routes=self._routes())
+
+    def _routes(self, *, body: tuple[float, float] = (0.3, 1.3)) -> tuple[Array, ...]:
+        """Routes of the object: where an upright `body` [m] as thin as the thinnest agent passes, and at heights of the object."""
+        if self.team.terrain is not None:
+            return ()
+        a, b = (self.team.in_world(q)[1] for q in (self.start, self.goal))
+        (x0, x1), (y0, y1) = ((min(low, *e), max(high, *e))
+                              for (low, high), e in zip(self.area, zip(a[:2], b[:2], strict=True), strict=True))  # fmt: skip
+        area = (x0, x1), (y0, y1)
+        thin = RouteOptions(narrow=min(agent.half_width for agent in self.team.agents))
+        above = routes(self.scene, area, a, b, self.team.heights, options=RouteOptions(count=1))
+        return (*routes(self.scene, area, a, b, body, options=thin), *above)
 
     @cached_property
     def limits(self) -> PathLimits:

@@ -13,7 +13,7 @@ from bunraku.brief import brief
 from bunraku.ensemble.arm_reach import Shell, shell
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.figure.shape import Color, Geometry, Shape
+from bunraku.figure.shape import Box, Color, Geometry, Shape
 from bunraku.planning.ways.steer import Holonomic, Planar
 from bunraku.spatial import se3
 
@@ -66,6 +66,11 @@ class Agent:
         """(centre, least, most) of the shells that must contain each wrist: two rows per arm, its reach and the part ahead."""
         rows = [((own.shoulder, own.least, own.most), own.ahead(self.facing)) for own in self.shells]
         return np.array([[*centre, least, most] for pair in rows for centre, least, most in pair])
+
+    @cached_property
+    def half_width(self) -> float:
+        """Half the smallest horizontal size of its shape, if that is a box or a round upright one [m]."""
+        return min(self.shape.size[:2]) / 2 if isinstance(self.shape, Box) else float(getattr(self.shape, "radius", 0.05))
 
     @cached_property
     def variables(self) -> tuple[str, str, str]:

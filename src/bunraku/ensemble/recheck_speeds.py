@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from bunraku.ensemble.team import OBJECT, Agent, Team
 from bunraku.ensemble.world_limits import JointLimits, is_joint
+from bunraku.figure import Capsule, Cylinder, Figure, Sphere
 from bunraku.kinematics.forward import frames_along
 from bunraku.motion import Motion
 from bunraku.planning.ways.steer import Differential
+from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
 
@@ -36,7 +38,7 @@ class SpeedOptions:
     rounding: float = 0.01
     """Speeds and accelerations may exceed their limits by this share, because they are differences of samples."""
     slip: float = 0.005
-    """Largest sideways speed of a base with differential drive [m/s]."""
+    """Largest sideways speed of a base with differential drive, and of a wheel's contact against its rolling [m/s]."""
     joints: JointLimits = JointLimits()
 
 
@@ -74,6 +76,42 @@ def slips(team: Team, motion: Motion) -> Array:
             aside = np.cos(middle) * np.diff(y) - np.sin(middle) * np.diff(x)
             out = np.maximum(out, np.abs(aside) / np.diff(motion.t))
     return out
+
+
+def wheel_slips(team: Team, motion: Motion) -> Array:
+    """The largest difference between the speed of a wheel's hub and that of its rim, in the direction in which the wheel rolls.
+
+    Between samples of a `motion` of a `team` (T − 1,) [m/s]. Wheels are joints with "wheel" in their names; those with "mecanum"
+    have rollers at 45°, on which they move freely.
+    """
+    out, dt = np.zeros(max(len(motion) - 1, 1)), np.diff(motion.t)
+    for agent in team.agents:
+        figure, q = agent.figure, motion.track(agent.name).q
+        wheels = [frame for frame in figure.frames if frame.variable is not None and "wheel" in frame.variable.name]
+        if not wheels:
+            continue
+        X = frames_along(figure, q)
+        own = X[:, figure.frame_index[agent.base[2]]]
+        for frame in wheels:
+            assert frame.variable is not None
+            hub, before = X[:, figure.frame_index[frame.name]], X[:, figure.frame_index[frame.parent]]
+            v = np.diff(hub[:, :3, 3], axis=0) / dt[:, None]
+            axle = before[:, :3, :3] @ se3.pose(rotation=frame.rotation)[:3, :3] @ np.array(frame.variable.axis, float)
+            axle = axle[1:] + axle[:-1]
+            along = np.cross(axle, [0.0, 0.0, 1.0])
+            along /= np.linalg.norm(along, axis=1, keepdims=True)
+            across = np.cross([0.0, 0.0, 1.0], along)
+            x, y, _ = np.einsum("tji,tj->ti", own[:, :3, :3], hub[:, :3, 3] - own[:, :3, 3])[0]
+            rim = np.diff(q[:, figure.index(frame.variable.name)]) / dt * wheel_radius(figure, frame.name, float(hub[0, 2, 3]))
+            free = np.sign(x * y) * (across * v).sum(1) if "mecanum" in frame.variable.name else 0.0
+            out = np.maximum(out, np.abs((along * v).sum(1) - free - rim))
+    return out
+
+
+def wheel_radius(figure: Figure, frame: str, height: float) -> float:
+    """Radius of the largest round shape of a `figure` on the `frame` of a wheel; without one, the `height` of its hub [m]."""
+    round_ = [s.geometry.radius for s in figure.shapes if s.frame == frame and isinstance(s.geometry, Cylinder | Capsule | Sphere)]
+    return max(round_, default=abs(height) or 1.0)
 
 
 def _base(agent: Agent, motion: Motion) -> Array:

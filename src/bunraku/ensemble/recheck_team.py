@@ -2,8 +2,8 @@
 
 It checks every full figure against the scene, the others and itself, at samples so dense that no point moves farther than `spacing`
 between them; that tools stay at their grasps, at samples and between; that joints keep their limits; that nothing is faster than
-allowed, in the world; that bases with differential drive do not slip; that feet do not slide, at samples and between; and that the
-object keeps the allowed heights and tilts.
+allowed, in the world; that bases with differential drive and wheels do not slip; that feet do not slide, at samples and between;
+that the object keeps the allowed heights and tilts; and that all begin at the start, end at the goal and stay in the area.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from bunraku.collision.between_samples import denser
 from bunraku.ensemble.footing import FootingOptions, Heights, floor, footing, slides
-from bunraku.ensemble.recheck_speeds import SpeedOptions, WorldSpeeds, slips, too_fast
-from bunraku.ensemble.team import OBJECT, Team
-from bunraku.ensemble.whole_team import WholeTeam
+from bunraku.ensemble.recheck_speeds import SpeedOptions, WorldSpeeds, slips, too_fast, wheel_slips
+from bunraku.ensemble.team import OBJECT, Area, Team
+from bunraku.ensemble.whole_team import WholeTeam, whole_team
 from bunraku.errors import BunrakuError
 from bunraku.kinematics.forward import frames_along
 from bunraku.motion import Motion, Track
@@ -44,6 +44,8 @@ class TeamRecheckOptions:
     """Into how many parts the time between two samples is divided, to look at hands and feet there."""
     slide: float = 0.006
     """Largest slide of a standing sole [m]."""
+    arrival: float = 0.005
+    """Largest distance of bases and object from their places at start and goal, and beyond the area [m or rad]."""
     rounding: float = 1e-6
     """Tolerance of limits and margins [m or rad]."""
     look: float = 0.02
@@ -73,7 +75,7 @@ class TeamVerdict(Verdict):
     closure_between: float
     """The same between samples [m or rad]."""
     slip: float
-    """Largest sideways speed of a base with differential drive [m/s]."""
+    """Largest sideways speed of a base with differential drive, or of a wheel against its rolling [m/s]."""
     slide: float
     """Largest slide of a point of a standing foot, at samples and between [m]."""
     parts: dict[str, float] = field(default_factory=dict)
@@ -89,8 +91,8 @@ class TeamVerdict(Verdict):
 
 def recheck(
     team: Team, motion: Motion, scene: Scene, *, margin: float = 0.0, heights: Heights | None = None,
-    ground: tuple[str, ...] = ("floor",), allowed: WorldSpeeds | None = None,
-    options: TeamRecheckOptions = TeamRecheckOptions(),
+    ground: tuple[str, ...] = ("floor",), allowed: WorldSpeeds | None = None, ends: tuple[Array, Array] | None = None,
+    area: Area | None = None, options: TeamRecheckOptions = TeamRecheckOptions(),
 ) -> TeamVerdict:  # fmt: skip
     """Checks the `motion` of all agents of a `team` and of the object in a `scene`.
 
@@ -98,6 +100,8 @@ def recheck(
     heights: of the ground at points (n, 2) [m]; by default those of the floor
     ground: names of the obstacles that agents may stand on
     allowed: the largest speeds and accelerations; None leaves out all but those of joints
+    ends: configurations of the reduced team at the start and at the goal, (n_q,) each; None does not check where the motion leads
+    area: bounds of the leader, or of the object if nobody leads, ((x_low, x_high), (y_low, y_high)) [m]; None does not check them
     options: tolerances
 
     Raises BunrakuError if the margin is negative or the spacing is not positive.
@@ -106,20 +110,21 @@ def recheck(
         raise BunrakuError(
             f"spacing {options.spacing} m, margin {margin} m\n  advice: give a positive spacing, and a margin of zero or more"
         )
-    whole, heights = WholeTeam(team, scene, ground), heights or floor(scene)
+    whole, heights = whole_team(team, scene, ground), heights or floor(scene)
     Q = whole.rows(motion)
     found = [*_limits(whole, motion, options.rounding), *_carried(team, motion, options.rounding)]
-    found += [
-        TeamObjection("footing", text, float(motion.t[k]), amount, k)
-        for k, text, amount in footing(team, motion, heights, options=options.footing)
-    ]
+    found += [*_ends(team, motion, ends, options.arrival), *_beyond(team, motion, area, options.arrival)]
     place, dense = denser(whole.world.flat, Q, step=options.spacing)
     hits, clearance, parts = _touches(whole, motion.t, place, dense, margin, options)
     finer = _finer(motion, options.between)
     closure, between = _closure(team, motion), _closure(team, finer)
     every = np.minimum(np.arange(len(finer)) // options.between, len(motion) - 1)
-    slide, slip = slides(team, finer, heights, options=options.footing), slips(team, motion)
+    slide, slip, wheel = slides(team, finer, heights, options=options.footing), slips(team, motion), wheel_slips(team, motion)
     found += hits
+    found += [
+        TeamObjection("footing", text, float(finer.t[k]), amount, int(every[k]))
+        for k, text, amount in footing(team, finer, heights, options=options.footing)
+    ]
     found += [
         TeamObjection("speed", text, float(motion.t[k]), amount, k)
         for k, text, amount in too_fast(team, motion, allowed, options=options.speeds)
@@ -130,6 +135,8 @@ def recheck(
     )
     found += _over(finer.t, slide, options.slide, "feet", "a standing foot slides {:.3g} m", every)
     found += _over(motion.t, slip, options.speeds.slip, "slip", "wheels slip sideways with {:.3g} m/s")
+    found += _over(motion.t, wheel, options.speeds.slip, "slip", "a wheel turns {:.3g} m/s too fast or too slow")
+    slip = np.maximum(slip, wheel)
     held, held_between, slipped, slid = (float(values.max(initial=0.0)) for values in (closure, between, slip, slide))
     found.sort(key=lambda objection: objection.t)
     return TeamVerdict(tuple(found), len(dense), clearance, held, held_between, slipped, slid, parts)
@@ -209,6 +216,32 @@ def _carried(team: Team, motion: Motion, rounding: float) -> Iterator[TeamObject
     (low, high), z = team.carried.heights, x[:, 2]
     yield from _over(motion.t, tilt, team.carried.tilt + rounding, "object", "tilted by {:.4g} rad")
     yield from _over(motion.t, np.maximum(low - z, z - high), rounding, "object", "{:.3g} m beyond the heights that are allowed")
+
+
+# -- where it leads --------------------------------------------------------------------------------------------------
+
+
+def _ends(team: Team, motion: Motion, ends: tuple[Array, Array] | None, most: float) -> Iterator[TeamObjection]:
+    for word, k, q in () if ends is None else (("start", 0, ends[0]), ("goal", len(motion) - 1, ends[1])):
+        bases, held = team.in_world(q)
+        off = {OBJECT: motion.track(OBJECT).q[k] - held}
+        for agent in team.agents:
+            off[agent.name] = motion.track(agent.name).q[k, agent.figure.indices(agent.base[:3])] - bases[agent.name][:3]
+        for name, own in off.items():
+            turn = slice(3, None) if name == OBJECT else slice(2, None)
+            own[turn] = np.remainder(own[turn] + np.pi, 2.0 * np.pi) - np.pi
+            away = float(np.abs(own).max())
+            if not away <= most:
+                yield TeamObjection("arrival", f"{name} is {away:.3g} m or rad from its {word}", float(motion.t[k]), away, k)
+
+
+def _beyond(team: Team, motion: Motion, area: Area | None, most: float) -> Iterator[TeamObjection]:
+    if area is None:
+        return
+    leader = team.leader
+    name, columns = (OBJECT, [0, 1]) if leader is None else (leader.name, leader.figure.indices(leader.base[:2]).tolist())
+    x, (low, high) = motion.track(name).q[:, columns], np.array(area).T
+    yield from _over(motion.t, np.maximum(low - x, x - high).max(1), most, "area", f"{name} is {{:.3g}} m outside of the area")
 
 
 # -- joints ----------------------------------------------------------------------------------------------------------

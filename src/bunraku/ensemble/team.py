@@ -251,19 +251,22 @@ class Team:
 
     def space(
         self, scene: Scene, area: Area, *, margin: float = 0.01, allowed: Iterable[tuple[str, str]] = (),
-        sampling: TeamSamplerOptions = TeamSamplerOptions(),
+        known: Array | None = None, routes: tuple[Array, ...] = (), sampling: TeamSamplerOptions = TeamSamplerOptions(),
     ) -> FreeSpace:  # fmt: skip
         """The free space of the reduced team in a `scene`: samples with arms in reach, reach links, and the leader's steering.
 
         area: bounds of the leader, or of the object, ((x_low, x_high), (y_low, y_high)) [m]
         margin: smallest distance to keep [m]
         allowed: pairs of names that may touch
+        known: configurations (k, n_q) that some samples imitate, such as start and goal
+        routes: ways (n, 3) (x, y [m], direction [rad]) along which some samples are
         sampling: how agents are placed around the object
         """
+        sampler = TeamSampler(self, area, known=known, routes=routes, options=sampling)
         space = FreeSpace(
             self.world(scene, allowed=allowed), bounds=self.bounds(area), links=self.links, margin=margin,
             parts=[] if self.leader is None else [self.leader.moves(*self.leader.variables)],
-            sampler=TeamSampler(self, area, options=sampling),
+            sampler=sampler, vary=None if known is None else sampler.varied, cells=sampler.cells,
         )  # fmt: skip
         if followers(self):
             steering = Following(self.figure, *space.steering.parts, team=self, weights=space.weights)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from bunraku.ensemble.animate import Animation
 from bunraku.ensemble.mend import Change, Mender, TuneOptions
 from bunraku.ensemble.team import Team
-from bunraku.ensemble.whole_team import WholeTeam
+from bunraku.ensemble.whole_team import whole_team
 from bunraku.errors import BunrakuError
 from bunraku.kernels.clock import worked
 from bunraku.motion import Mark, Motion
@@ -63,7 +63,7 @@ def tune(
     if animation.motion is None:
         raise BunrakuError(f"there is no motion to tune: {animation.trouble}\n  advice: tune an animation whose `held` is true")
     begun = worked()
-    whole = WholeTeam(team, scene, ground)
+    whole = whole_team(team, scene, ground)
     given = animation.motion
     mender = Mender(whole, whole.rows(given), given.t, margin, seed, begun + seconds, options=options)
     mender.mend()

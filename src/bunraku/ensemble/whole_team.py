@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,6 +127,12 @@ class WholeTeam:
     def names(self, pair: Ints) -> tuple[str, str]:
         """The names of a `pair` of shapes, given by their indices in the world."""
         return self.world.names[int(pair[0])], self.world.names[int(pair[1])]
+
+
+@lru_cache(maxsize=2)
+def whole_team(team: Team, scene: Scene, ground: tuple[str, ...] = ("floor",)) -> WholeTeam:
+    """The `WholeTeam` of a `team` in a `scene` with this `ground`; the last two are kept, because worlds take long to build."""
+    return WholeTeam(team, scene, ground)
 
 
 def together(figure: Figure, frame: str) -> tuple[str, ...]:

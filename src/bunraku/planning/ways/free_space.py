@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Sampler = Callable[[np.random.Generator, int], Array]
 """(rng, count) ↦ configurations (count, n_q), free or not."""
+Variation = Callable[[np.random.Generator, Array], Array]
+"""(rng, Q) ↦ configurations (count, n_q), free or not, each of which differs from that of Q (count, n_q) in some respect only."""
 
 
 class FreeSpace:
@@ -35,13 +37,15 @@ class FreeSpace:
     weights: of the variables in distances, (n_q,); by default how far one unit of each variable moves the farthest point.
     sampler: draws configurations; one that knows the task finds more free samples than the uniform one.
     resolution: the proof gives up on a curve that comes this close to the margin [m], and calls it not free.
+    vary: changes free configurations a little, for trees that explore narrow passages.
+    cells: numbers (n, k) of the cells of configurations (n, n_q); nodes to vary are drawn evenly from the cells.
     Raises BunrakuError for several figures, for variables without bounds, or for weights that are not positive.
     """
 
     def __init__(
         self, world: World, *, bounds: dict[str, tuple[float, float]] | None = None, parts: Iterable[Planar] = (),
         links: Iterable[ReachLink] = (), margin: float = 0.0, weights: ArrayLike | None = None, sampler: Sampler | None = None,
-        resolution: float = 5e-4,
+        resolution: float = 5e-4, vary: Variation | None = None, cells: Callable[[Array], NDArray[np.int64]] | None = None,
     ) -> None:  # fmt: skip
         if len(world.figures) != 1:
             raise BunrakuError("path planning takes one figure\n  advice: combine several with bunraku.figure.together")
@@ -53,13 +57,19 @@ class FreeSpace:
         self.weights = self._levers() if weights is None else np.array(weights, float)
         if self.weights.shape != (self.figure.n_q,) or not (self.weights > 0.0).all():
             raise BunrakuError(f"weights {self.weights}\n  advice: {self.figure.n_q} positive numbers, one for each variable")
-        self._sampler = sampler
+        self.sampler, self.vary, self.cells = sampler, vary, cells
         self._allows: Callable[[WayCurve], bool] | None = None
 
     def restricted(self, allows: Callable[[WayCurve], bool]) -> FreeSpace:
         """The same space, but a curve is free only if `allows` returns True for it, too. Samples are not affected."""
         out, before = copy.copy(self), self._allows
         out._allows = allows if before is None else lambda curve: before(curve) and allows(curve)
+        return out
+
+    def sampled_by(self, sampler: Sampler, vary: Variation | None) -> FreeSpace:
+        """The same space with other random configurations and variations; `sampler` and `vary` as for the space itself."""
+        out = copy.copy(self)
+        out.sampler, out.vary = sampler, vary
         return out
 
     def _bounds(self, bounds: dict[str, tuple[float, float]]) -> tuple[Array, Array]:
@@ -94,8 +104,8 @@ class FreeSpace:
 
     def sample(self, rng: np.random.Generator, count: int) -> Array:
         """`count` configurations (count, n_q) within the bounds, free or not, drawn with `rng`."""
-        if self._sampler is not None:
-            return self._sampler(rng, count)
+        if self.sampler is not None:
+            return self.sampler(rng, count)
         return rng.uniform(self.lower, self.upper, (count, self.n))
 
     def free_sample(self, rng: np.random.Generator, *, tries: int = 100_000) -> Array | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
@@ -21,12 +21,23 @@ from bunraku.planning.ways.steer import Differential, length, part_of, samples
 Array = NDArray[np.float64]
 
 
+@dataclass(eq=False)
+class MeasuredCurve:
+    """A curve, its weighted length, and a function from shares of its length to parameters, once it was asked for."""
+
+    curve: WayCurve
+    length: float
+    parameter: Callable[[Array], Array] | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Path:
     """A chain of curves, each beginning where the last one ended. A place on it is a number from 0 to the weighted length."""
 
     space: FreeSpace
     curves: tuple[WayCurve, ...]
+    measured: dict[int, MeasuredCurve] = field(default_factory=dict, repr=False)
+    """What is known of curves, by their `id`; paths that share curves may share it."""
 
     def __post_init__(self) -> None:
         if not self.curves:
@@ -35,24 +46,31 @@ class Path:
     @cached_property
     def knots(self) -> Array:
         """Places where curves begin, and the end of the last."""
-        return np.concatenate([[0.0], np.cumsum([length(curve, self.space.weights) for curve in self.curves])])
+        return np.concatenate([[0.0], np.cumsum([self._measured(curve).length for curve in self.curves])])
 
     @property
     def length(self) -> float:
         """Weighted length [m]."""
         return float(self.knots[-1])
 
-    @cached_property
-    def _evenly(self) -> dict[int, Callable[[Array], Array]]:
-        """Functions from share of length to parameter, for curves whose parameter is not proportional to length."""
-        out: dict[int, Callable[[Array], Array]] = {}
-        for k, curve in enumerate(self.curves):
-            if len(curve.bends):
-                s = np.linspace(0.0, 1.0, 129)
-                out[k] = PchipInterpolator(self._shares(curve, s), s)
-            elif len(curve.knots) > 2:
-                out[k] = make_interp_spline(self._shares(curve, curve.knots), curve.knots, k=1)
-        return out
+    def _measured(self, curve: WayCurve) -> MeasuredCurve:
+        found = self.measured.get(id(curve))
+        if found is None or found.curve is not curve:
+            found = self.measured[id(curve)] = MeasuredCurve(curve, length(curve, self.space.weights))
+        return found
+
+    def _parameters(self, k: int, shares: Array) -> Array:
+        """Parameters of curve `k` at shares of its length."""
+        curve = self.curves[k]
+        if not len(curve.bends) and len(curve.knots) == 2:
+            return shares
+        own = self._measured(curve)
+        if own.parameter is None and len(curve.bends):
+            s = np.linspace(0.0, 1.0, 129)
+            own.parameter = PchipInterpolator(self._shares(curve, s), s)
+        elif own.parameter is None:
+            own.parameter = make_interp_spline(self._shares(curve, curve.knots), curve.knots, k=1)
+        return np.asarray(own.parameter(shares))
 
     def _shares(self, curve: WayCurve, s: Array) -> Array:
         """Shares of the length at parameters s."""
@@ -82,7 +100,7 @@ class Path:
             own = which == k
             size = self.knots[k + 1] - self.knots[k]
             at = (s[own] - self.knots[k]) / size if size > 0.0 else np.zeros(int(own.sum()))
-            out[own] = samples(self.curves[k], at if k not in self._evenly else self._evenly[k](at))
+            out[own] = samples(self.curves[k], self._parameters(k, at))
         return self._unwrapped(out)
 
     def _unwrapped(self, Q: Array) -> Array:
@@ -117,9 +135,10 @@ def _between(path: Path, start: float, end: float) -> tuple[WayCurve, ...]:
         size = knots[k + 1] - knots[k]
         low, high = max(start - knots[k], 0.0), min(end - knots[k], size)
         if high - low > 1e-9 * max(path.length, 1.0):
-            ends = np.array([low, high]) / size
-            if k in path._evenly:
-                ends = path._evenly[k](ends)
+            if low <= 0.0 and high >= size:
+                out.append(curve)
+                continue
+            ends = path._parameters(k, np.array([low, high]) / size)
             out.append(part_of(curve, float(ends[0]), float(ends[1])))
     return tuple(out)
 
@@ -140,7 +159,8 @@ def shortcut(path: Path, *, seed: int = 0, tries: int = 100, seconds: float = np
         q_a, q_b = path.sample([start, end])
         curve = path.space.curve(q_a, q_b)
         if length(curve, path.space.weights) < (end - start) * (1.0 - 1e-6) and path.space.free_along(curve):
-            path = Path(path.space, (*_between(path, 0.0, start), curve, *_between(path, end, path.length)))
+            curves = (*_between(path, 0.0, start), curve, *_between(path, end, path.length))
+            path = Path(path.space, curves, path.measured)
     return path
 
 

@@ -32,6 +32,8 @@ class ConnectOptions:
     """Targets between two checks of the clock."""
     look: float = 0.4
     """Initial distance between the samples at which a straight branch is checked before it is proven [weighted m]."""
+    varied: float = 0.75
+    """Share of the targets that are variations of nodes, where the space has such."""
     finest: float = 0.02
     """Smallest such distance; the distance is halved whenever a proof fails [weighted m]."""
 
@@ -128,10 +130,10 @@ def connect(
     def ended(outcome: Outcome, path: Path | None = None) -> Growth:
         return Growth(outcome, path, trees, time.perf_counter() - begun)
 
-    here = 0
+    here, targets = 0, _Targets(space, trees, rng, options)
     try:
         while len(trees[0]) + len(trees[1]) < nodes and worked() - spent < seconds:
-            met, here = turns(space, trees, space.sample(rng, options.batch), stride, here)
+            met, here = turns(space, trees, targets(here), stride, here)
             if met is not None:
                 return ended(FOUND, _joined(space, trees, *met))
             if progress is not None:
@@ -139,6 +141,39 @@ def connect(
     except KeyboardInterrupt:
         return ended(STOPPED)
     return ended(BUDGET_SPENT)
+
+
+class _Targets:
+    """Random configurations to grow toward; some are variations of nodes of the tree whose turn it will be."""
+
+    def __init__(self, space: FreeSpace, trees: tuple[WayTree, WayTree], rng: np.random.Generator, options: ConnectOptions) -> None:
+        self.space, self.trees, self.rng, self.options = space, trees, rng, options
+        self.cells: tuple[dict[tuple[int, ...], list[int]], ...] = ({}, {})
+        self.sorted = [0, 0]
+
+    def __call__(self, here: int) -> Array:
+        out = self.space.sample(self.rng, self.options.batch)
+        if self.space.vary is None:
+            return out
+        own = np.flatnonzero(self.rng.random(len(out)) < self.options.varied)
+        nodes = np.array([self._node((here + k) % 2) for k in own.tolist()]).reshape(len(own), self.space.n)
+        alive = np.abs(nodes).max(1, initial=0.0) < 1e20  # others were dropped
+        if alive.any():
+            out[own[alive]] = self.space.vary(self.rng, nodes[alive])
+        return out
+
+    def _node(self, which: int) -> Array:
+        """A node of a tree: first a cell is drawn, then one of its nodes, so that crowded places are not drawn more often."""
+        tree = self.trees[which]
+        if self.space.cells is None:
+            return np.asarray(tree.Q[self.rng.integers(len(tree))])
+        cells, first = self.cells[which], self.sorted[which]
+        if first < len(tree):
+            for k, cell in enumerate(self.space.cells(tree.Q[first : len(tree)]).tolist(), first):
+                cells.setdefault(tuple(cell), []).append(k)
+            self.sorted[which] = len(tree)
+        own = list(cells.values())[self.rng.integers(len(cells))]
+        return np.asarray(tree.Q[own[self.rng.integers(len(own))]])
 
 
 class _StraightGrowth:
@@ -196,8 +231,13 @@ def _steered(
     space: FreeSpace, trees: tuple[WayTree, WayTree], targets: Array, stride: float, here: int
 ) -> tuple[tuple[int, int] | None, int]:
     """Grows branches of arbitrary curves, one target at a time."""
-    for target in targets:
-        reached = _extend(space, trees[here], target, stride)
+    free = space.free(targets)
+    for target, reachable in zip(targets, free.tolist(), strict=True):
+        near = int(np.argmin(space.distances(target, trees[here].nodes)))
+        if not reachable and float(space.distances(target, trees[here].Q[near][None])[0]) < stride:
+            here = 1 - here
+            continue
+        reached = _extend(space, trees[here], target, stride, near)
         if reached is not None:
             met = _reach(space, trees[1 - here], trees[here].Q[reached], stride)
             if met is not None:
