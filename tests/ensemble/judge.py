@@ -180,8 +180,13 @@ def rates(t: Array, p: Array) -> tuple[float, float]:
 
 def refused(errand: Errand, motion: Motion, *, rate: float = 15.0) -> set[str]:
     """What is wrong with a motion, in the words of the rechecker's objections; `rate` [1/s] of distances."""
-    found, allowed = judge(errand, motion, rate=rate), errand.allowed
-    faults = {
+    return faults(errand, judge(errand, motion, rate=rate))
+
+
+def faults(errand: Errand, found: Findings) -> set[str]:
+    """What is wrong, from what was measured, in the words of the rechecker's objections."""
+    allowed = errand.allowed
+    wrong = {
         "speed": found.worst("speed") > 1.01 * allowed.speed or found.worst("acceleration") > 1.01 * allowed.acceleration
         or found.worst("turning") > 1.01 * allowed.turning or found.worst("turning_acceleration") > 1.01 * allowed.acceleration
         or found.worst("joint_speed") > 1.01 * 9.0 or found.worst("joint_acceleration") > 1.01 * 900.0,
@@ -195,7 +200,7 @@ def refused(errand: Errand, motion: Motion, *, rate: float = 15.0) -> set[str]:
         "arrival": found.ends > 5e-3,
         "area": found.outside > 5e-3,
     }  # fmt: skip
-    return {word for word, wrong in faults.items() if wrong}
+    return {word for word, is_so in wrong.items() if is_so}
 
 
 def judge(errand: Errand, motion: Motion, *, look: float = 0.02, distances: bool = True, rate: float = 15.0) -> Findings:
@@ -362,7 +367,7 @@ def _held(errand: Errand, agent: Agent, motion: Motion, found: Findings) -> floa
     return worst
 
 
-def _feet(errand: Errand, agent: Agent, motion: Motion, found: Findings, *, low: float = 2e-3) -> None:
+def _feet(errand: Errand, agent: Agent, motion: Motion, found: Findings, *, low: float = 1e-3) -> None:
     """Slide of the corners of feet while they are nearer to the ground than `low` [m], from where they came down."""
     figure = agent.figure
     soles = [s for s in figure.shapes if isinstance(s.geometry, Box) and s.collides and any(w in s.frame for w in ("ankle", "toe"))]
