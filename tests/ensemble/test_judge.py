@@ -10,6 +10,7 @@ from bunraku.ensemble.recheck_speeds import WorldSpeeds
 from bunraku.ensemble.recheck_team import recheck
 from bunraku.figure import Box
 from bunraku.scene import Obstacle, Scene
+from tests.ensemble.agreement import asked
 from tests.ensemble.judge import judge
 from tests.ensemble.waiters import HIGH, altered, moved, waiters
 
@@ -69,3 +70,13 @@ def test_judge_and_rechecker_agree(name):
     sure, perhaps = {word for word in expected if "?" not in word}, {word.rstrip("?") for word in expected}
     assert sure <= mine & {"speed", "closure", "feet", "collision"} <= perhaps, mine
     assert sure <= other <= perhaps, other
+
+
+@pytest.mark.slow
+def test_they_agree_on_motions_of_many_errands():
+    """`python -m tests.ensemble.agreement 100` asks about more."""
+    every = dict(asked(6, first=40))
+    assert len(every) >= 10
+    for name, own in every.items():
+        assert own.agree, (name, own.mine, own.other)
+        assert abs(min(own.verdict.clearance, 0.02) - min(own.found.clearance, 0.02)) < 2e-3, name

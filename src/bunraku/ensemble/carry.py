@@ -331,7 +331,7 @@ class _Run:
         with self.working("tuning"):
             return tune(
                 errand.team, animation, errand.scene, margin=errand.margin, seed=self.seed, seconds=seconds, ground=errand.ground,
-                options=self.options.tune,
+                give_up=True, options=self.options.tune,
             )  # fmt: skip
 
     def _judged(self, motion: Motion) -> TeamVerdict:

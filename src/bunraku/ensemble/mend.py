@@ -104,13 +104,18 @@ class Mender:
         """Whether the time is up."""
         return worked() > self.until
 
-    def mend(self) -> None:
+    def mend(self, *, give_up: bool = False) -> None:
         """Mends every stretch that can be mended, and leaves the others no deeper than they were.
 
-        If a change has made another stretch deeper that then cannot be mended, everything starts again, with that stretch known as
-        a failure.
+        With `give_up`, nothing is mended if a stretch is hopeless because a leg or a base collides. If a change has made another
+        stretch deeper that then cannot be mended, everything starts again, with that stretch known as a failure.
         """
         stretches, self.number = self.stretches, 0
+        hopeless = [k for k, spots in enumerate(stretches.spots) if not self._movable[spots.things].any(1).all()]
+        if give_up and hopeless:
+            self.number = hopeless[0]
+            self._mend()  # says why not
+            return
         while self.number < len(stretches):
             known = self.number in stretches.failed
             if not known:

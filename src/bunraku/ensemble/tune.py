@@ -48,7 +48,7 @@ class TunedMotion:
 
 def tune(
     team: Team, animation: Animation, scene: Scene, *, margin: float = 0.01, seed: int = 0, seconds: float = 5.0,
-    ground: tuple[str, ...] = ("floor",), options: TuneOptions = TuneOptions(),
+    ground: tuple[str, ...] = ("floor",), give_up: bool = False, options: TuneOptions = TuneOptions(),
 ) -> TunedMotion:  # fmt: skip
     """Removes as many collisions as possible from an `animation` of a `team` in a `scene`.
 
@@ -56,6 +56,7 @@ def tune(
     seed: seed of the random numbers
     seconds: budget of processor time [s]
     ground: names of the obstacles that agents may stand on
+    give_up: whether to change nothing at all if a leg or a base collides, which no posture can help
     options: numbers that tune it
 
     Remaining collisions are nowhere deeper, at samples, than before. Raises BunrakuError if the animation has no motion.
@@ -66,7 +67,7 @@ def tune(
     whole = whole_team(team, scene, ground)
     given = animation.motion
     mender = Mender(whole, whole.rows(given), given.t, margin, seed, begun + seconds, options=options)
-    mender.mend()
+    mender.mend(give_up=give_up)
     left = mender.stretches.first
     why, sample, fixed = ("", -1, "") if left is None else (left.why, left.sample, left.fixed)
     motion = whole.motion(mender.Q, given) if mender.changes else given
