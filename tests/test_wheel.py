@@ -44,6 +44,7 @@ def test_a_first_simulation_from_the_wheel_compiles_nothing(tmp_path: Path) -> N
     assert float(end) == pytest.approx(0.1)
     assert done.stderr == ""
     assert not [*(tmp_path / "cache").rglob("*.nb?")]  # nor in a process apart
+    assert not [*(tmp_path / "cache").rglob("digests.txt")], "sources were parsed though the wheel knows their digests"
 
 
 def test_levels_are_those_of_the_processor_best_first(monkeypatch: pytest.MonkeyPatch) -> None:

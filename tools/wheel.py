@@ -121,6 +121,7 @@ def main() -> None:
             for file in files:
                 where = file.relative_to(cache / "bunraku" / "kernels").as_posix()
                 code[f"bunraku/kernels/machine_code/{level}/{where}"] = file.read_bytes()
+            code["bunraku/kernels/machine_code/digests.txt"] = (cache / "bunraku" / "kernels" / "digests.txt").read_bytes()
             print(f"{level}: {len(files)} kernels, {sum(file.stat().st_size for file in files) / 1e6:.1f} MB")
         pure = Path(folder) / "pure"
         wheel = with_machine_code(pure_wheel(pure), code, asked.to)
