@@ -19,7 +19,6 @@ from bunraku.dynamics.second_derivative import StepExpansion, curvature, fresh_t
 from bunraku.dynamics.variational import workspace
 from bunraku.figure.records import FigureTree
 from bunraku.kernels.compile import borrow, keep, kernel, woven
-from bunraku.kernels.prefetch import bring_near
 
 Array = NDArray[Any]
 
@@ -53,7 +52,6 @@ def _expand(tree, states, Q, L, U, dt, share, weights, D, H):
             X = StepExpansion(start, end, m, rank, refined)
             prepare(figure, w, end, t)
             for r in range(weights.shape[1]):
-                bring_near(H[k, r])
                 curvature(figure, w, o, Q[k], Q[k + 1], L[k], U[k], dt, share, kappa, X, t, weights[k, r], H[k, r])
         start, end = end, start  # where one step ends, the next begins
     keep(tree)
