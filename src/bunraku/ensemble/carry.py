@@ -63,8 +63,6 @@ class CarryOptions:
     """Number of attempts to shorten a path, again and again while it gets shorter by a twentieth."""
     detours: int = 2
     """After a recovery, as many other paths are searched for, and the shortest of all is taken."""
-    shorten_share: float = 0.25
-    """Share of the budget that shortening of one path may take."""
     slower: int = 4
     """How many times a motion that is too fast somewhere is made again, slower there."""
     hurried: float = 1.2
@@ -218,12 +216,11 @@ class _Run:
         return None
 
     def _shorter(self, path: Path) -> Path:
-        """A path shortened again and again, while that helps and time allows."""
-        until = worked() + self.options.shorten_share * max(self.left, 0.0)
+        """A path shortened again and again, while that helps and the budget lasts: not by the clock, so that a seed is a motion."""
         for k in range(20):
             before = path.length
             path = shortcut(path, seed=self.seed + self.round + 1000 * k, tries=self.options.shortcuts)
-            if path.length > 0.95 * before or worked() > until:
+            if path.length > 0.95 * before or self.left <= 0.0:
                 break
         return path
 
