@@ -13,6 +13,7 @@ from bunraku.stage import Entry, Recorded
 from bunraku.stage.prompt_book import CueBar
 from bunraku.stage.stage import Stage
 from bunraku.stage.wire import Refusal
+from tests.patience import until
 from tests.stage.toys import puppet, waving
 
 MOTION = waving(puppet())
@@ -130,8 +131,7 @@ def test_one_edit_at_a_time() -> None:
     stage = staged(ToyBook(gate=gate))
     first = threading.Thread(target=stage.edit_book, args=("e0", {"edit": "move", "cue": "one", "by": 1}))
     first.start()
-    while not stage._rehearsing.locked():
-        pass
+    until(stage._rehearsing.locked)
     with pytest.raises(BunrakuError, match="being rehearsed"):
         stage.edit_book("e0", {"edit": "undo"})
     gate.set()

@@ -17,12 +17,12 @@ from scipy.sparse.csgraph import dijkstra
 from bunraku.collision import World
 from bunraku.collision.pair_rows import rows
 from bunraku.collision.world_arrays import MODE
+from bunraku.ensemble.team import Area
 from bunraku.figure.build import Attached, figure, tx, ty
 from bunraku.figure.shape import Capsule, Shape
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
-Area = tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class RouteOptions:
     apart: float = 0.8
     """A metre of another route that is nearer than this to one before costs `again` times as much [m]."""
     again: float = 4.0
+    """See `apart`."""
     smooth: float = 0.2
     """Standard deviation of the Gaussian that smooths routes [m]."""
 
@@ -73,7 +74,7 @@ def routes(
         points = np.concatenate([start[None, :2], places[way[1:-1]], goal[None, :2]])
         out.append(_smoothed(points, options.smooth))
         near = np.zeros(len(places), np.bool_)
-        for point in out[-1][:: max(int(0.2 / 0.05), 1), :2]:
+        for point in out[-1][::4, :2]:
             near |= np.linalg.norm(places - point, axis=1) < options.apart
         cost[near] *= options.again
     return tuple(out)
