@@ -138,6 +138,14 @@ class Browser:
             assert time.monotonic() < deadline, "the page never comes to rest"
             before = now
 
+    def hear_notices(self) -> None:
+        """From now on, `heard` on the page has all notices, also those that are gone after some seconds."""
+        self.driver.execute_script(
+            "window.heard = []; new MutationObserver((changes) => { for (const change of changes)"
+            " for (const notice of change.addedNodes) heard.push(notice.textContent) })"
+            ".observe(document.querySelector('#notices'), { childList: true })"
+        )
+
     def console(self) -> list[str]:
         """Warnings and errors since the last call."""
         entries = self.driver.get_log("browser")

@@ -246,8 +246,9 @@ def test_a_click_pins_a_limb_and_another_frees_it(page: Browser, serving: Servin
     # While it is paused, a drag says why nothing moves.
     page.key(" ")
     page.wait(lambda: run.state().paused)
+    page.hear_notices()
     page.drag((x, y), (30, 0))
-    page.wait("document.querySelector('.notice')?.textContent.includes('Paused')")
+    page.wait("heard.some((text) => text.includes('Paused'))")
     page.key(" ")
     page.wait(lambda: not run.state().paused)
 

@@ -16,12 +16,13 @@ __all__ = ["app", "looking", "main", "making", "playing", "sweeping"]
 
 def main() -> None:
     """Entry point of the `bunraku` command."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # no files are open yet: Ctrl-C may end the process at once
-        signal.signal(signal.SIGINT, lambda *_: os._exit(130))
-        command = _loaded()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    else:
-        command = _loaded()
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    ours = [number for number, handler in usual.items() if signal.getsignal(number) is handler]
+    for number in ours:  # no files are open yet: the process may end at once
+        signal.signal(number, lambda number, _: os._exit(128 + number))
+    command = _loaded()
+    for number in ours:
+        signal.signal(number, usual[number])
     command.main()
 
 

@@ -78,7 +78,7 @@ def expand(
     dt: the time step [s]
     share: share of a force's impulse that acts before the step
     """
-    _expand(tree, states[None], np.stack([q0, q1]), lam[None], u[None], dt, share, weights[None], D[None], H[None])
+    _expand(tree, states[None], np.stack([q0, q1]), lam[None], _own(u[None]), dt, share, weights[None], D[None], H[None])
 
 
 def expand_along(
@@ -89,4 +89,9 @@ def expand_along(
     The step goes from `Q[k]` to `Q[k + 1]` with impulses `L[k]`, force inputs `U[k]` and `states[k]` of the links; `tree`, `dt`
     and `share` are those of `expand`.
     """
-    _expand(tree, states, Q, L, U, dt, share, weights[:, None], D, H[:, None])
+    _expand(tree, states, Q, L, _own(U), dt, share, weights[:, None], D, H[:, None])
+
+
+def _own(U: Array) -> Array:
+    """Inputs that may be read only, such as those of a motion, as an array like all others: numba would compile all kernels twice."""
+    return np.require(U, requirements="W")

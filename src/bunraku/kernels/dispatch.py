@@ -6,6 +6,7 @@ import atexit
 from pathlib import Path
 from typing import Any
 
+from numba.core import types
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import CPUDispatcher
 
@@ -23,6 +24,12 @@ class Shared(CPUDispatcher):
 
     _cache: Any
     targetctx: Any
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """What a caller with arguments of types `args` and `kws` calls: a constant is an argument like any other, or else each
+        would be compiled on its own."""
+        plain = tuple(types.unliteral(kind) if isinstance(kind, types.Literal) else kind for kind in args)
+        return super().get_call_template(plain, kws)
 
     def compile(self, signature: Any) -> Any:
         """The compiled code for a `signature`: a tuple of numba's types."""

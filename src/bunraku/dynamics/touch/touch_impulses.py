@@ -7,6 +7,7 @@ where its change would be least, if it were linear in them. Where there are few 
 Many bodies that stick to each other are held more often than they can move: slips of a closed ring of balls contradict each other
 in the last digits, and no impulses hold them all. So, where sweeps do not end, a contact that sticks gives way a little where its
 impulse changes: it slips by s W (λ₀ − λ), with λ₀ the impulse of the last step and W < 0 the diagonal. What rests does not creep.
+A contact that has no last step, because features changed while bodies rest, takes for λ₀ what the sweeps have found so far.
 """
 
 from __future__ import annotations
@@ -111,7 +112,8 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w):
             mix.count[0] = 0
             for c in range(nc):  # slips that λ leaves, less those by which they may give way
                 if near[c] and tree.links[c].kind == LinkKind.SLIP:
-                    g[c] += give * blocks.diagonal[c] * (lam[c] - old[c])
+                    base = x[c] if old[c] == 0.0 else old[c]
+                    g[c] += give * blocks.diagonal[c] * (lam[c] - base)
             continue
         mix_sweeps(mix)
         for k in range(m):

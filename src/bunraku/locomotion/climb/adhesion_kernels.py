@@ -18,6 +18,8 @@ from bunraku.locomotion.climb.simplex import minimize
 
 PYRAMID_EDGES = 8
 """Edges of the pyramid inside a friction cone."""
+PYRAMID_COSINES, PYRAMID_SINES = (f(2.0 * np.pi * np.arange(PYRAMID_EDGES) / PYRAMID_EDGES) for f in (np.cos, np.sin))
+"""Of the angles of these edges about the normal."""
 
 
 @inline
@@ -28,8 +30,7 @@ def edge(normal, k, friction):
     size = math.sqrt(a0 * a0 + a1 * a1 + a2 * a2)
     a0, a1, a2 = a0 / size, a1 / size, a2 / size
     b0, b1, b2 = n1 * a2 - n2 * a1, n2 * a0 - n0 * a2, n0 * a1 - n1 * a0
-    turn = 2.0 * math.pi * k / PYRAMID_EDGES
-    c, s = friction * math.cos(turn), friction * math.sin(turn)
+    c, s = friction * PYRAMID_COSINES[k], friction * PYRAMID_SINES[k]
     return n0 + c * a0 + s * b0, n1 + c * a1 + s * b1, n2 + c * a2 + s * b2
 
 
@@ -56,9 +57,6 @@ def hold_once(p, normals, toes, count, centre, load, friction, grip, table, basi
 
     `load` (6,) is what the feet must give in all: a force in weights, and a moment about the centre in weights times metres.
     """
-    for i in range(table.shape[0]):
-        for j in range(table.shape[1]):
-            table[i, j] = 0.0
     length = 1e-9
     for i in range(count):
         length = max(length, math.sqrt((p[i, 0] - centre[0]) ** 2 + (p[i, 1] - centre[1]) ** 2 + (p[i, 2] - centre[2]) ** 2))
@@ -67,7 +65,10 @@ def hold_once(p, normals, toes, count, centre, load, friction, grip, table, basi
     own = count * PYRAMID_EDGES  # first column of the adhesions s of single feet, with a finite grip
     level = own + count if directed else own  # column of A, which is minimised
     n = level + 1 + (count if directed else 0)
-    last = table.shape[1] - 1
+    last = n + rows  # columns n … last - 1 are artificial variables
+    for i in range(rows + 2):
+        for j in range(last + 1):
+            table[i, j] = 0.0
     for i in range(count):
         arm = ((p[i, 0] - centre[0]) / length, (p[i, 1] - centre[1]) / length, (p[i, 2] - centre[2]) / length)
         for k in range(PYRAMID_EDGES):

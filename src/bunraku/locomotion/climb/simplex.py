@@ -8,9 +8,8 @@ from bunraku.kernels.compile import inline
 
 
 @inline
-def exchange(table, rows, basis, leave, enter):
-    """Column `enter` replaces the basic column of row `leave`."""
-    last = table.shape[1] - 1
+def exchange(table, rows, basis, last, leave, enter):
+    """Column `enter` replaces the basic column of row `leave`; `last` is the column of b."""
     basis[leave] = enter
     share = 1.0 / table[leave, enter]
     for c in range(last + 1):
@@ -29,7 +28,7 @@ def pivot(table, rows, basis, objective, columns):
 
     Phase one ends as soon as the artificial variables sum to zero: later gains are rounding, which small pivots would amplify.
     """
-    last = table.shape[1] - 1
+    last = columns + rows
     for step in range(500):
         if objective > rows and table[objective, last] > -1e-13:
             return True
@@ -52,18 +51,18 @@ def pivot(table, rows, basis, objective, columns):
                 leave = r
         if leave < 0:
             return False
-        exchange(table, rows, basis, leave, enter)
+        exchange(table, rows, basis, last, leave, enter)
     return False
 
 
 @inline
 def minimize(table, rows, n, basis):
-    """Solves the program of a tableau: the first `rows` rows hold M and b ≥ 0 (last column), the next row holds the cost.
+    """Solves the program of a tableau: the first `rows` rows hold M and, in column n + rows, b ≥ 0; the next row holds the cost.
 
-    Columns n … n + rows are for the artificial variables; row `rows + 1` is scratch. Returns whether a minimum exists. Then
-    x[basis[r]] is table[r, −1], and the dual variables are −table[rows, n + r].
+    Columns n … n + rows − 1 are for the artificial variables; row `rows + 1` is scratch. Returns whether a minimum exists. Then
+    x[basis[r]] is table[r, n + rows], and the dual variables are −table[rows, n + r].
     """
-    last = table.shape[1] - 1
+    last = n + rows
     for c in range(last + 1):
         table[rows + 1, c] = 0.0
     for r in range(rows):
@@ -84,5 +83,5 @@ def minimize(table, rows, n, basis):
                 if abs(table[r, c]) > 1e-7 and (largest < 0 or abs(table[r, c]) > abs(table[r, largest])):
                     largest = c
             if largest >= 0:  # otherwise the equation is redundant
-                exchange(table, rows, basis, r, largest)
+                exchange(table, rows, basis, last, r, largest)
     return pivot(table, rows, basis, rows, n)
