@@ -57,8 +57,8 @@ def replay(figure: Figure, ref: dict[str, Array]) -> Run:
     )  # fmt: skip
     rollout(
         tree, np.repeat(ref["q"][:1], 4, 0), ref["p"][0].copy(), np.zeros(nc), np.repeat(np.eye(3)[None], nb, 0),
-        np.zeros(nc, np.bool_), ref["k"], ref["u"], float(ref["dt"]), 1.0, STEP_TOLERANCE, run.q, run.p, run.impulse, run.gap,
-        np.empty((0, 2)), run.states, run.bits,
+        np.zeros(nc, np.bool_), ref["k"], np.ascontiguousarray(ref["u"]), float(ref["dt"]), 1.0, STEP_TOLERANCE, run.q, run.p,
+        run.impulse, run.gap, np.empty((0, 2)), run.states, run.bits,
     )  # fmt: skip
     return run
 

@@ -276,7 +276,7 @@ def _shared_height(team: Team, wrists: list[Array], z: Array, rng: np.random.Gen
 def _stand(agent: Agent, wrists: Array, yaw: Array, dice: Array) -> Array:
     """(x, y, heading) from which the agent reaches its grasps, or the last try; the last of `wrists` is what it stands behind."""
     out = np.empty((len(wrists), 3))
-    bearing, spread = (yaw, np.pi) if agent.outward is None else (yaw + agent.outward, agent.approach)
+    bearing, spread = (np.ascontiguousarray(yaw), np.pi) if agent.outward is None else (yaw + agent.outward, agent.approach)
     behind, own = np.ascontiguousarray(wrists[:, -1]), np.ascontiguousarray(wrists[:, :-1])
     stand(agent.spheres, agent.facing, bearing, spread, behind, agent.behind[3], own, dice, out)
     return out

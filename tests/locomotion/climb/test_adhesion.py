@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from bunraku.locomotion.climb.adhesion import hold
-from bunraku.locomotion.climb.adhesion_kernels import PYRAMID_EDGES
+from bunraku.locomotion.climb.adhesion_kernels import PYRAMID
 
 SQUARE = np.array([[0.1, 0.1, 0.0], [0.1, -0.1, 0.0], [-0.1, 0.1, 0.0], [-0.1, -0.1, 0.0]])
 UP, DOWN, BACK = (np.tile(n, (4, 1)) for n in ([0.0, 0, 1], [0.0, 0, -1], [-1.0, 0, 0]))
@@ -51,7 +51,7 @@ def test_two_feet_cannot_hold_a_weight_beside_their_line():
 def pyramid(normal, friction):
     a = np.cross(normal, [1.0, 0, 0] if abs(normal[0]) < 0.9 else [0, 1.0, 0])
     a /= np.linalg.norm(a)
-    turn = 2.0 * np.pi * np.arange(PYRAMID_EDGES)[:, None] / PYRAMID_EDGES
+    turn = 2.0 * np.pi * np.arange(len(PYRAMID))[:, None] / len(PYRAMID)
     return normal + friction * (np.cos(turn) * a + np.sin(turn) * np.cross(normal, a))
 
 
@@ -64,7 +64,7 @@ def their_least(p, normals, centre, friction, grip, toes):
     own = [np.concatenate([f, np.cross(r, f)]) for r, f in zip(p - centre, stuck, strict=True)]
     M = np.column_stack([*columns, *own, np.zeros(6)])
     level = np.zeros((count, M.shape[1]))
-    level[:, count * PYRAMID_EDGES : -1], level[:, -1] = np.eye(count), -1.0  # what a foot bears is at most A, or exactly
+    level[:, count * len(PYRAMID) : -1], level[:, -1] = np.eye(count), -1.0  # what a foot bears is at most A, or exactly
     alike = {"A_ub": level, "b_ub": np.zeros(count)} if grip < math.inf else {}
     equal, b = (M, [0, 0, 1, 0, 0, 0]) if alike else (np.vstack([M, level]), [0, 0, 1, 0, 0, 0, *[0] * count])
     return linprog(np.eye(M.shape[1])[-1], A_eq=equal, b_eq=b, **alike)

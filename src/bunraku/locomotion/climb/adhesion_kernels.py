@@ -16,10 +16,8 @@ from bunraku.kinematics.tree import on_joint, place
 from bunraku.locomotion.climb.gecko_kernels import points
 from bunraku.locomotion.climb.simplex import minimize
 
-PYRAMID_EDGES = 8
-"""Edges of the pyramid inside a friction cone."""
-PYRAMID_COSINES, PYRAMID_SINES = (f(2.0 * np.pi * np.arange(PYRAMID_EDGES) / PYRAMID_EDGES) for f in (np.cos, np.sin))
-"""Of the angles of these edges about the normal."""
+PYRAMID = np.array([(math.cos(angle), math.sin(angle)) for angle in np.linspace(0.0, 2.0 * math.pi, 8, endpoint=False)])
+"""Edges of the pyramid inside a friction cone: where each is, on a circle about the normal."""
 
 
 @inline
@@ -30,7 +28,7 @@ def edge(normal, k, friction):
     size = math.sqrt(a0 * a0 + a1 * a1 + a2 * a2)
     a0, a1, a2 = a0 / size, a1 / size, a2 / size
     b0, b1, b2 = n1 * a2 - n2 * a1, n2 * a0 - n0 * a2, n0 * a1 - n1 * a0
-    c, s = friction * PYRAMID_COSINES[k], friction * PYRAMID_SINES[k]
+    c, s = friction * PYRAMID[k, 0], friction * PYRAMID[k, 1]
     return n0 + c * a0 + s * b0, n1 + c * a1 + s * b1, n2 + c * a2 + s * b2
 
 
@@ -62,7 +60,7 @@ def hold_once(p, normals, toes, count, centre, load, friction, grip, table, basi
         length = max(length, math.sqrt((p[i, 0] - centre[0]) ** 2 + (p[i, 1] - centre[1]) ** 2 + (p[i, 2] - centre[2]) ** 2))
     directed = grip < math.inf
     rows = 6 + count if directed else 6
-    own = count * PYRAMID_EDGES  # first column of the adhesions s of single feet, with a finite grip
+    own = count * len(PYRAMID)  # first column of the adhesions s of single feet, with a finite grip
     level = own + count if directed else own  # column of A, which is minimised
     n = level + 1 + (count if directed else 0)
     last = n + rows  # columns n … last - 1 are artificial variables
@@ -71,9 +69,9 @@ def hold_once(p, normals, toes, count, centre, load, friction, grip, table, basi
             table[i, j] = 0.0
     for i in range(count):
         arm = ((p[i, 0] - centre[0]) / length, (p[i, 1] - centre[1]) / length, (p[i, 2] - centre[2]) / length)
-        for k in range(PYRAMID_EDGES):
+        for k in range(len(PYRAMID)):
             f = edge(normals[i], k, friction)
-            put(table, i * PYRAMID_EDGES + k, f, arm)
+            put(table, i * len(PYRAMID) + k, f, arm)
         pull = stick(normals[i], toes[i], grip)
         if directed:
             put(table, own + i, pull, arm)
@@ -106,9 +104,9 @@ def hold_once(p, normals, toes, count, centre, load, friction, grip, table, basi
     for r in range(rows):
         c, x = basis[r], table[r, last]
         if c < own:
-            f = edge(normals[c // PYRAMID_EDGES], c % PYRAMID_EDGES, friction)
+            f = edge(normals[c // len(PYRAMID)], c % len(PYRAMID), friction)
             for k in range(3):
-                forces[c // PYRAMID_EDGES, k] += x * f[k]
+                forces[c // len(PYRAMID), k] += x * f[k]
         elif c < level:
             f = stick(normals[c - own], toes[c - own], grip)
             for k in range(3):
@@ -132,7 +130,7 @@ def hold_once(p, normals, toes, count, centre, load, friction, grip, table, basi
 @inline
 def tableau(count):
     """Arrays for the linear program of `count` feet, with or without a grip."""
-    return np.empty((8 + count, count * (PYRAMID_EDGES + 3) + 8)), np.empty(6 + count, np.int64)
+    return np.empty((8 + count, count * (len(PYRAMID) + 3) + 8)), np.empty(6 + count, np.int64)
 
 
 @kernel
