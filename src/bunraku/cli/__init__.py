@@ -16,7 +16,7 @@ __all__ = ["app", "looking", "main", "making", "playing", "sweeping"]
 
 def main() -> None:
     """Entry point of the `bunraku` command."""
-    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    usual: dict[signal.Signals, Any] = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     ours = [number for number, handler in usual.items() if signal.getsignal(number) is handler]
     for number in ours:  # no files are open yet: the process may end at once
         signal.signal(number, lambda number, _: os._exit(128 + number))

@@ -94,4 +94,4 @@ def expand_along(
 
 def _own(U: Array) -> Array:
     """Inputs that may be read only, such as those of a motion, as an array like all others: else numba compiles it all twice."""
-    return np.require(U, requirements="W")
+    return np.require(U, requirements=["W"])

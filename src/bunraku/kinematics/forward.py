@@ -189,7 +189,7 @@ def pose(figure: Figure, q: ArrayLike | None = None) -> Pose:
 
 def frames_along(figure: Figure, Q: ArrayLike) -> Array:
     """X_WF of every frame of `figure` at every sample of `Q` (T, n): (T, n_frames, 4, 4). Raises `NotFinite`."""
-    Q = np.require(Q, float, "CW")  # numba compiles kernels of arrays that may not be written once more
+    Q = np.require(Q, float, ["C", "W"])  # numba compiles kernels of arrays that may not be written once more
     if Q.ndim != 2 or Q.shape[1] != figure.n_q:
         raise BunrakuError(f"{figure.name} has {figure.n_q} variables, but Q has shape {Q.shape}")
     if not np.isfinite(Q).all():

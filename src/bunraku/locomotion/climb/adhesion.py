@@ -117,7 +117,7 @@ def adhesion_along(
     values, critical, slopes, forces = np.empty(T), np.empty(T, np.int64), np.empty((T, 3)), np.empty((T, *feet.p.shape[1:]))
     borne = np.tile([*_upward(gravity), 0.0, 0.0, 0.0], (T, 1)) if loads is None else np.asarray(loads, float)
     hold_along(
-        masses, share, np.require(Q, float, "CW"), np.ascontiguousarray(feet.p[:T]), np.ascontiguousarray(feet.R[:T]),
+        masses, share, np.require(Q, float, ["C", "W"]), np.ascontiguousarray(feet.p[:T]), np.ascontiguousarray(feet.R[:T]),
         np.where(np.arange(feet.p.shape[1]) % 2, -1.0, 1.0), feet.swings[:T], np.ascontiguousarray(borne), friction, grip, values,
         critical, slopes, forces,
     )  # fmt: skip

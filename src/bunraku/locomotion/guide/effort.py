@@ -40,7 +40,7 @@ def needed(figure: Figure, Q: Array, dt: float) -> Array:
     """Generalised efforts (k, n_q) [N m, N] of a `figure` along samples `Q` (k, n_q), `dt` [s] apart; second-order accurate."""
     V = np.gradient(Q, dt, axis=0)
     L_q, L_v = np.zeros_like(Q), np.zeros_like(Q)
-    _slopes(figure.compiled.tree, np.require(Q, float, "CW"), np.ascontiguousarray(V), L_q, L_v)  # "W": see frames_along
+    _slopes(figure.compiled.tree, np.require(Q, float, ["C", "W"]), np.ascontiguousarray(V), L_q, L_v)  # "W": see frames_along
     return np.asarray(np.gradient(L_v, dt, axis=0) - L_q)
 
 
@@ -120,5 +120,7 @@ def shared(
     places = np.ascontiguousarray(frames_along(figure, Q)[:, numbers][..., :3, 3])
     out = np.empty_like(wanted)
     carriers = np.asarray(figure.compiled.frame_joint[numbers], np.int64)
-    _shared(figure.compiled.tree, np.require(Q, float, "CW"), wanted, rows, carriers, places, np.maximum(shares, 1e-9), lever, out)
+    _shared(
+        figure.compiled.tree, np.require(Q, float, ["C", "W"]), wanted, rows, carriers, places, np.maximum(shares, 1e-9), lever, out
+    )
     return out
