@@ -9,6 +9,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from bunraku.errors import BunrakuError
 
@@ -70,6 +71,32 @@ def message(data: bytes) -> None:
             from_plain(read)
 
 
+def edit(data: bytes) -> None:
+    """What the page sends to edit a take or the script of a show, to pose a figure, or to export a film: a wish in each line."""
+    from bunraku.stage.book_edits import edited as book_edited
+    from bunraku.stage.page_export import camera_of
+    from bunraku.stage.stage_limits import StageLimits
+    from bunraku.stage.take_edits import edited
+    from bunraku.stage.take_posing import TakePosing
+    from bunraku.stage.takes import Version
+    from bunraku.stage.wire import Refusal, parse
+    from tests.stage.test_book_edits import ToyBook
+    from tests.stage.toys import recorded
+
+    if not _TAKE:
+        _TAKE.append((recorded(), TakePosing()))
+    piece, posing = _TAKE[0]
+    version = Version(piece)
+    for line in data.decode(errors="replace").splitlines()[:20]:
+        with contextlib.suppress(Refusal, BunrakuError):
+            wish = parse(line)
+            for answer_to in (camera_of, lambda wish: posing.posed(piece, wish), lambda wish: book_edited(ToyBook(), wish)):
+                with contextlib.suppress(Refusal, BunrakuError):
+                    answer_to(wish)
+            version = edited(version, wish, StageLimits())
+            assert len(version.seen.motion) > 0
+
+
 def input_log(data: bytes) -> None:
     """A saved log of a live figure."""
     from bunraku.stage.input_log import read_log
@@ -87,6 +114,7 @@ def answer(data: bytes) -> None:
 
 
 _LIVE: list[object] = []
+_TAKE: list[Any] = []
 
 
 def _posing() -> object:
@@ -103,7 +131,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "csv": _loaded(".csv"), "npz": _loaded(".npz"), "stl": _mesh(".stl"), "obj": _mesh(".obj"), "ply": _mesh(".ply"),
     "glb": _mesh(".glb"), "dae": _mesh(".dae"), "upload": upload, "message": message, "input_log": input_log,
     "mcap": _loaded(".mcap"), "gltf": _loaded(".glb"), "usda": _loaded(".usda"), "c3d": _loaded(".c3d"), "trc": _loaded(".trc"),
-    "answer": answer,
+    "answer": answer, "edit": edit,
 }  # fmt: skip
 
 
@@ -136,6 +164,15 @@ def seeds(name: str) -> Iterator[bytes]:
         pull = {"type": "pull", "figure": 0, "part": "hook", "name": "a", "to": [0, 0, 1]}
         sticks = {"type": "sticks", "axes": [0.1, 0.2], "buttons": [True]}
         yield from (json.dumps(one).encode() for one in ({"type": "reset"}, pull, sticks))
+    if name == "edit":
+        keys = {"edit": "set keys", "layer": 0, "track": 0, "t": 0.5, "values": {"left_elbow": 0.5}}
+        loop = {"edit": "loop", "blend": 0.3, "travel": False, "times": 2}
+        camera = {"eye": [1, 2, 3], "target": [0, 0, 1], "field": 0.8}
+        pose = {"track": 0, "q": [0.0] * 10, "frame": "left_hand", "at": [0, 0, 0], "to": [0, 0, 1]}
+        show = [{"edit": "move", "cue": "one", "by": 1}, {"edit": "stretch", "cue": "one", "counts": 4}]
+        take = [{"edit": "add layer"}, keys, {"edit": "mirror"}, {"edit": "trim", "start": 0.2, "stop": 1.5}, loop]
+        yield "\n".join(json.dumps(one) for one in take).encode()
+        yield from (json.dumps(one).encode() for one in (camera, pose, *show))
     if name == "upload":
         yield b"\x0c\0\0\0" + b'[["a.b", 3]]' + b"abc"
     if name == "urdf":

@@ -40,8 +40,8 @@ def test_messages_in_order_are_read() -> None:
     "message",
     [
         "", "{", "[]", "null", "7", '{"n": 2}', '{"type": "ask"}', '{"n": true, "type": "ask"}', '{"n": 2, "type": 3}',
-        '{"n": 2, "n": 2, "type": "ask"}', '{"n": 2, "type": "winch", "by": NaN}', "[" * 4000, b"", b"\x01", b"\x02\0\0\0\0",
-        b"\x01\0\0\0\0\0",
+        '{"n": 2, "n": 2, "type": "ask"}', '{"n": 2, "type": "winch", "by": NaN}', '{"n": 2, "type": "winch", "by": 1e999}',
+        "[" * 4000, b"", b"\x01", b"\x02\0\0\0\0", b"\x01\0\0\0\0\0",
     ],
 )  # fmt: skip
 def test_malformed(message: str | bytes) -> None:

@@ -13,6 +13,7 @@ the page drops it.
 from __future__ import annotations
 
 import json
+import math
 import struct
 from dataclasses import dataclass
 from enum import IntEnum
@@ -107,9 +108,9 @@ class Inbox:
 
 
 def parse(text: str) -> dict[str, Any]:
-    """The JSON object in `text`, parsed strictly: no NaN, no duplicate keys. Raises Refusal if it is anything else."""
+    """The JSON object in `text`, parsed strictly: finite numbers, no duplicate keys. Raises Refusal if it is anything else."""
     try:
-        plain = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique)
+        plain = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite, parse_int=_whole, object_pairs_hook=_unique)
     except (ValueError, RecursionError):
         raise Refusal(CloseCode.MALFORMED, "not JSON") from None
     if not isinstance(plain, dict):
@@ -119,6 +120,19 @@ def parse(text: str) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
+
+
+def _finite(text: str) -> float:
+    """A number such as 1e999 is too large for a float, which json would make infinite."""
+    if not math.isfinite(number := float(text)):
+        raise ValueError(text)
+    return number
+
+
+def _whole(text: str) -> int:
+    """An integer that a float can hold."""
+    _finite(text)
+    return int(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
