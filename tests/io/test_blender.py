@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import bunraku
-from bunraku.figure import library
+from bunraku.figure import Figure, library
 from bunraku.io.skeleton import skeleton
 from bunraku.kinematics import frames_along
-from bunraku.motion import Motion
+from bunraku.motion import Motion, Track
 from bunraku.render.triangles import triangles
 from bunraku.spatial import se3
 from tests.blender import blender, needs_blender
 
 pytestmark = needs_blender
+Array = NDArray[np.float64]
 
 
 def wandering(name: str, samples: int = 25) -> Motion:
@@ -97,22 +102,69 @@ def test_bvh_has_every_joint_in_its_place(name: str, tmp_path: Path) -> None:
 # -- and back ------------------------------------------------------------------------------------------------------
 
 
-def test_an_edited_action_comes_back(tmp_path: Path) -> None:
-    """Keys of a shoulder are changed in Blender; joints come back where Blender has them, by every format."""
+def edited(motion: Motion, edits: list[Any], folder: Path) -> tuple[Array, Array]:
+    """Turns bones of a motion in Blender, which exports it; where it has the bones then, and had them, (T, n, 4, 4) of each figure."""
+    bunraku.save(motion, folder / "a.glb")
+    seen = blender("edit_action", folder / "a.glb", len(motion), json.dumps(edits))
+    now, before = [], []
+    for track in motion.tracks:
+        bones = skeleton(track.figure)
+        prefix = f"{track.name}/" if len(motion.tracks) > 1 else ""
+        X = np.array([[sample[prefix + bone] for bone in bones.names] for sample in seen["samples"]])
+        rest = np.array([seen["rest"][prefix + bone] for bone in bones.names])
+        now.append(X @ np.linalg.inv(rest) @ bones.rest)
+        before.append(bones.along(track.q))
+    return np.array(now), np.array(before)
+
+
+def turned(figure: Figure, frame: str, angle: float) -> list[Any]:
+    """An edit that turns the hinge of a frame: the bone, the axis in the world at rest, the angle."""
+    variable = figure.frame(frame).variable
+    assert variable is not None
+    return [frame, (skeleton(figure).frames_at_rest()[frame][:3, :3] @ variable.axis).tolist(), angle]
+
+
+@pytest.mark.parametrize(
+    ("name", "bones"),
+    [
+        ("marionette22", ["lshoulder"]),  # a ball joint takes any axis
+        ("humanoid", ["right_hip_pitch", "left_ankle_pitch", "right_shoulder_roll"]),
+        ("cart_pendulum", ["theta"]),  # its joints are on a line, and fit a rest with all angles 0 as well
+        ("robot:panda", ["panda_link2", "panda_link6"]),
+    ],
+)
+def test_an_edited_action_comes_back(name: str, bones: list[str], tmp_path: Path) -> None:
+    """Keys are changed in Blender; bones come back where Blender has them, by every format."""
     pytest.importorskip("pxr", reason="no USD: pip install 'bunraku[usd]'")
-    figure = library.named("marionette22")
+    with warnings.catch_warnings(action="ignore"):  # of what its file has besides
+        figure = library.named(name) if ":" not in name else bunraku.load(name)
     steps = np.random.default_rng(21).normal(scale=0.05, size=(20, figure.n_q))
     motion = Motion.of(figure, np.arange(20) / 24.0, figure.start + np.cumsum(steps, 0))
-    bunraku.save(motion, tmp_path / "a.glb")
-    heads = blender("edit_action", tmp_path / "a.glb", "lshoulder", len(motion))
-    bones = list(heads[0])
-    want = np.array([[sample[bone] for bone in bones] for sample in heads])
-    own = [figure.frame_index[bone] for bone in bones]
-    assert np.abs(want - frames_along(figure, motion.q)[:, own][..., :3, 3]).max() > 0.05  # the hand is elsewhere now
-    for suffix in (".glb", ".usdc", ".bvh"):
+    edits = [turned(figure, bone, 0.5) for bone in bones] if name != "marionette22" else [["lshoulder", [0.27, 0.8, -0.53], 0.5]]
+    (want,), (before,) = edited(motion, edits, tmp_path)
+    assert np.abs(want - before).max() > 0.05
+    for suffix in (".glb", ".usdc", "0.bvh"):
         back = bunraku.load(tmp_path / f"a-edited{suffix}", figure=figure)
         assert np.allclose(back.t, motion.t, atol=1e-4), suffix
-        found = frames_along(figure, back.q)[:, own][..., :3, 3]
-        worst = float(np.linalg.norm(found - want, axis=-1).max())
-        print(f"{suffix}: {1e6 * worst:.1f} µm")
-        assert worst < 1e-4, suffix
+        apart = np.abs(skeleton(figure).along(back.q) - want)
+        print(f"{suffix}: {1e6 * apart[..., :3, 3].max():.1f} µm, {1e6 * apart[..., :3, :3].max():.1f} µrad")
+        assert apart[..., :3, 3].max() < 1e-4, suffix  # [m]
+        assert apart[..., :3, :3].max() < 1e-4, suffix
+
+
+def test_two_puppets_with_foreign_names_come_back(tmp_path: Path) -> None:
+    pytest.importorskip("pxr", reason="no USD: pip install 'bunraku[usd]'")
+    figure = library.named("marionette22")
+    q = figure.start + np.cumsum(np.random.default_rng(4).normal(scale=0.05, size=(2, 20, figure.n_q)), 1)
+    names = ("Anna Müller", "文楽 2/3")
+    motion = Motion(np.arange(20) / 24.0, tuple(Track(figure, one, name=name) for one, name in zip(q, names, strict=True)))
+    want, before = edited(motion, [["Anna Müller/lshoulder", [0.0, 0.6, 0.8], 0.5], ["文楽 2/3/rhip", [1.0, 0.0, 0.0], 0.4]], tmp_path)
+    assert min(np.abs(now - then).max() for now, then in zip(want, before, strict=True)) > 0.05
+    for suffix in (".glb", ".usdc"):
+        back = bunraku.load(tmp_path / f"a-edited{suffix}", figure=figure)
+        assert len(back.tracks) == 2
+        for track, bones in zip(back.tracks, want, strict=True):
+            assert np.abs(skeleton(figure).along(track.q) - bones).max() < 1e-4, suffix
+    for k, bones in enumerate(want):
+        back = bunraku.load(tmp_path / f"a-edited{k}.bvh", figure=figure)
+        assert np.abs(skeleton(figure).along(back.q) - bones).max() < 1e-4, k

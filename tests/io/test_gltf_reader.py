@@ -20,10 +20,11 @@ import bunraku
 from bunraku.errors import BunrakuWarning, FileError
 from bunraku.figure import library
 from bunraku.figure.library.costume import dressed
+from bunraku.io.yaml.figure_file import parse_figure
 from bunraku.kinematics import frames_along
 from bunraku.kinematics.anatomy import anatomy
 from bunraku.kinematics.retarget import retarget
-from bunraku.motion import Motion
+from bunraku.motion import Motion, Track
 from bunraku.spatial import so3
 
 
@@ -195,6 +196,54 @@ def test_an_edited_bone_that_a_hinge_cannot_follow(tmp_path: Path) -> None:
         q[:, column] = angle
         other = turned(Motion.of(motion.figure, motion.t, q), "left_elbow")
         assert np.all(np.trace(want.swapaxes(1, 2) @ other, axis1=1, axis2=2) <= fit + 1e-6)
+
+
+ODD = """
+figure: "文楽 Puppe 1"
+frames:
+  - ball: épaule gauche
+    shapes: [{capsule: 0.02, to: [0, 0, -0.3], mass: 0.4, name: Jäckchen}]
+    frames:
+      - rx: "coude.gauche:1/2"
+        at: [0, 0, -0.3]
+        shapes: [{capsule: 0.02, to: [0, 0, -0.3], mass: 0.4}]
+        frames:
+          - {ball: a b, at: [0, 0, -0.3], shapes: [{capsule: 0.02, to: [0, 0, -0.1], mass: 0.1}]}
+          - {ball: a_b, at: [0.1, 0, -0.3], shapes: [{capsule: 0.02, to: [0, 0, -0.1], mass: 0.1}]}
+  - ball: 肩
+    at: [0.5, 0, 0]
+    shapes: [{capsule: 0.02, to: [0, 0, -0.3], mass: 0.4}]
+    frames:
+      - {rx: 腰, at: [0, 0, -0.3], shapes: [{capsule: 0.02, to: [0, 0, -0.3], mass: 0.4}]}
+"""
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".usdc", ".bvh"])
+def test_names_with_blanks_signs_and_letters_of_any_language(suffix: str, tmp_path: Path) -> None:
+    """Some of them become equal where a format allows fewer letters."""
+    if suffix == ".usdc":
+        pytest.importorskip("pxr", reason="no USD: pip install 'bunraku[usd]'")
+    figure = parse_figure(ODD, "odd.yaml")
+    steps = np.random.default_rng(3).normal(scale=0.05, size=(9, figure.n_q))
+    motion = Motion.of(figure, 0.1 * np.arange(9), figure.start + np.cumsum(steps, 0))
+    bunraku.save(motion, tmp_path / f"a{suffix}")
+    assert np.abs(bunraku.load(tmp_path / f"a{suffix}", figure=figure).q - motion.q).max() < 1e-5
+    if suffix != ".bvh":
+        assert np.abs(bunraku.load(tmp_path / f"a{suffix}").q - motion.q).max() < 1e-5
+
+
+def test_all_puppets_of_a_file_become_tracks(tmp_path: Path) -> None:
+    figure = library.named("arm2d")
+    q = figure.start + np.random.default_rng(6).normal(scale=0.2, size=(2, 5, figure.n_q))
+    other = library.named("gecko")
+    tracks = (Track(figure, q[0], name="left"), Track(figure, q[1], name="right"))
+    motion = Motion(0.1 * np.arange(5), (*tracks, Track(other, np.tile(other.start, (5, 1)), name="gecko")))
+    bunraku.save(motion, tmp_path / "a.glb")
+    stripped(tmp_path / "a.glb", tmp_path / "b.glb")
+    back = bunraku.load(tmp_path / "b.glb", figure=figure)
+    assert [track.name for track in back.tracks] == ["left", "right"]
+    moving = [k for k, variable in enumerate(figure.variables) if variable.motion != "length"]
+    assert all(np.abs(track.q - one)[:, moving].max() < 1e-5 for track, one in zip(back.tracks, q, strict=True))
 
 
 # -- broken files --------------------------------------------------------------------------------------------------

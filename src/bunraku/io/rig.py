@@ -11,7 +11,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Literal
 
@@ -22,7 +22,7 @@ from bunraku.errors import BunrakuError, BunrakuWarning, FileError
 from bunraku.figure import WORLD, Capsule, Figure, Frame, Joint, Shape, Sphere, Variable
 from bunraku.figure.frame import AXES, JOINT_MOTIONS, ORIGIN, Vector
 from bunraku.figure.shape import WOOD, Color
-from bunraku.io.skeleton import skeleton
+from bunraku.io.skeleton import identifiers, numbered, skeleton
 from bunraku.io.yaml.figure_file import parse_figure
 from bunraku.kinematics.chain_fit import chain_along, fitted_chain
 from bunraku.kinematics.ways import lengths_along
@@ -65,6 +65,8 @@ class Rig:
     """The figure that bunraku wrote into the file, as YAML."""
     groups: tuple[int, ...] = ()
     """A number for each bone, if any: how bones of different numbers are placed relative to each other at rest, means nothing."""
+    tails: Array | None = None
+    """Where each bone points at rest, (n, 3): unit vectors, zeros where it is not known."""
     zeroed: bool = False
     """Whether all angles of a figure are likely to be 0 at rest. Otherwise it is likely to be at its start."""
 
@@ -76,7 +78,8 @@ def rig_motion(
     """The motion of `rigs` at the times `t` [s].
 
     path: the file, for messages
-    figure: whose bones they are; by default the one that the file keeps, or else one made from the bones
+    figure: whose bones they are, of all rigs that have most of its bones; by default the one that the file keeps, or else one
+        made from the bones
     marks: moments with names
     options: what counts as noise
 
@@ -92,10 +95,12 @@ def rig_motion(
             raise FileError(what, path=str(path), advice="is the file whole, and its unit right?")
     try:
         if figure is not None:
-            best = max(rigs, key=lambda rig: len(_matched(figure, rig)))
-            return Motion.of(figure, t, followed(best, figure, path, options), marks=marks)
+            known = [len(_matched(figure, rig)) for rig in rigs]
+            rigs = [rig for rig, count in zip(rigs, known, strict=True) if count == max(known)]
         names = _different(rig.name or "skeleton" for rig in rigs)
-        tracks = (_track(rig, name, path, options) for rig, name in zip(rigs, names, strict=True))
+        if figure is not None and len(rigs) == 1:
+            names = [figure.name]
+        tracks = (_track(rig, name, path, figure, options) for rig, name in zip(rigs, names, strict=True))
         return Motion(t, tuple(tracks), marks)
     except FileError:
         raise
@@ -103,11 +108,13 @@ def rig_motion(
         raise FileError(str(error).partition("\n")[0], path=str(path), advice="is the file whole?") from None
 
 
-def _track(rig: Rig, name: str, path: str | PathLike[str], options: RigOptions) -> Track:
-    if rig.figure:
-        own = parse_figure(rig.figure, f"{path}:figure")
-        return Track(own, followed(rig, own, path, options), name=name)
-    figure, q = _own_figure(rig, options)
+def _track(rig: Rig, name: str, path: str | PathLike[str], figure: Figure | None, options: RigOptions) -> Track:
+    if figure is None and rig.figure:
+        figure = parse_figure(rig.figure, f"{path}:figure")
+    if figure is None:
+        figure, q = _own_figure(rig, options)
+    else:
+        q = followed(rig, figure, path, options)
     return Track(figure, q, name=name)
 
 
@@ -160,27 +167,52 @@ def misfit(rig: Rig, figure: Figure) -> float:
     return _rest(figure, rig, found)[1] if found else float("inf")
 
 
+def departure(rig: Rig, figure: Figure) -> float:
+    """How far the bones of the `figure` remain from those of the `rig` [m], or turned away [rad], at worst of some samples."""
+    rig = replace(rig, X=rig.X[:: 1 + len(rig.X) // 100])
+    own, found = skeleton(figure), _matched(figure, rig)
+    ours, theirs = list(found), list(found.values())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BunrakuWarning)
+        q = followed(rig, figure, rig.name)
+    wanted = rig.X[:, theirs] @ se3.inverse(rig.rest[theirs]) @ _rest(figure, rig, found)[0]
+    return float(np.abs(own.along(q)[:, ours] @ se3.inverse(own.X_FB[ours]) - wanted).max())
+
+
 def _matched(figure: Figure, rig: Rig) -> dict[int, int]:
-    """The bones of the figure, and those of the rig that have their names, as programs write them."""
-    known = {_plain(name.removeprefix(f"{rig.name}/")): k for k, name in enumerate(rig.bones)}
+    """The bones of the figure, and those of the rig that have their names, as programs write them.
+
+    Of all ways to write names, with or without that of the rig before them, the one that finds most bones is taken.
+    """
     own = skeleton(figure).names
-    return {k: known[_plain(name)] for k, name in enumerate(own) if _plain(name) in known}
+    before = Counter(name[: slash.end()] for name in rig.bones for slash in re.finditer("/", name))
+    spellings = [(prefix, "") for prefix, _ in before.most_common(3)]  # what is before names in the file, and before ours
+    best: dict[int, int] = {}
+    for spelled in (list, _words, identifiers):
+        for theirs, ours in (("", ""), *spellings, ("", f"{rig.name}/")):
+            known = {name: k for k, name in reversed(list(enumerate(spelled(one.removeprefix(theirs) for one in rig.bones))))}
+            found = {k: known[name] for k, name in enumerate(spelled(ours + one for one in own)) if name in known}
+            best = found if len(found) > len(best) else best
+    return best
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[^0-9A-Za-z]", "_", name)
+def _words(names: Iterable[str]) -> list[str]:
+    """The `names` without blanks and signs; those that become equal get a number."""
+    return numbered(re.sub(r"\W", "_", name) for name in names)
 
 
 def _rest(figure: Figure, rig: Rig, found: dict[int, int]) -> tuple[Array, float]:
     """X_WF (n, 4, 4) of the bones that were `found`, while the file's are at rest, and how far a joint is from its place [m].
 
-    Programs write the start of a figure as its rest, or all angles 0; the one that fits better is taken. Where the rest of the
-    file is elsewhere in the world, the figure is put there.
+    Programs write the start of a figure as its rest, or all angles 0; the one that fits better is taken, or, where joints fit
+    both, the one whose bones point where those of the file do. Where the rest of the file is elsewhere in the world, the figure
+    is put there.
     """
     zero = np.array([0.0 if v.motion in ("rotate", "screw") else v.start for v in figure.variables])
     own, ours, theirs = skeleton(figure), list(found), list(found.values())
     both = np.stack([zero, figure.start] if rig.zeroed else [figure.start, zero])
-    X = own.along(both)[:, ours] @ se3.inverse(own.X_FB[ours])
+    X_WB = own.along(both)[:, ours]
+    X = X_WB @ se3.inverse(own.X_FB[ours])
     apart = rig.rest[theirs, :3, 3] - X[..., :3, 3]
     groups = np.array(rig.groups)[theirs] if rig.groups else np.zeros(len(theirs), int)
     for group in np.unique(groups):
@@ -189,6 +221,9 @@ def _rest(figure: Figure, rig: Rig, found: dict[int, int]) -> tuple[Array, float
         apart[:, groups == group] -= shift
     worst = np.linalg.norm(apart, axis=-1).max(1)
     best = int(worst[1] < worst[0] - 1e-6)
+    if rig.tails is not None and abs(worst[1] - worst[0]) <= 1e-6:
+        along = (X_WB[..., :3, 1] * rig.tails[theirs]).sum((1, 2))
+        best = int(along[1] > along[0] + 1e-6)
     return np.asarray(X[best]), float(worst[best])
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,6 +82,22 @@ def skeleton(figure: Figure) -> Skeleton:
     for k in range(len(kept)):
         X_FB[k, :3, :3] = _axes(frames[k][:3, :3].T @ _direction(figure, k, parents, of_frame, frames))
     return Skeleton(figure, names, parents, of_frame, X_FB, frames @ X_FB)
+
+
+def identifiers(names: Iterable[str]) -> list[str]:
+    """The `names` in ASCII letters, digits and underscores, as USD requires; those that become equal get a number."""
+    return numbered(re.sub(r"^(?=[0-9]|$)", "_", re.sub(r"[^0-9A-Za-z_]", "_", name)) for name in names)
+
+
+def numbered(names: Iterable[str]) -> list[str]:
+    """The `names`, with _1, _2, … after those that came before."""
+    out: dict[str, None] = {}
+    for name in names:
+        different, k = name, 1
+        while different in out:
+            different, k = f"{name}_{k}", k + 1
+        out[different] = None
+    return list(out)
 
 
 def _used(figure: Figure) -> list[str]:

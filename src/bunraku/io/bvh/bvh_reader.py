@@ -19,7 +19,7 @@ from bunraku.figure import WORLD, Capsule, Figure, Frame, Joint, Shape, Sphere, 
 from bunraku.figure.frame import AXES, JOINT_MOTIONS, ORIGIN, Vector
 from bunraku.io.bvh.bvh_text import BvhJoint, Clip, parse_bvh, read_bvh
 from bunraku.io.bvh.bvh_writer import save_bvh
-from bunraku.io.rig import Rig, misfit, rig_motion
+from bunraku.io.rig import Rig, RigOptions, departure, misfit, rig_motion
 from bunraku.kinematics import frames_along
 from bunraku.motion import Motion
 from bunraku.spatial import so3
@@ -52,14 +52,21 @@ def load_bvh(
     if figure is None:
         return _motion(clip, path, _unit(clip) if scale is None else scale, up or "y")
     units, axes = (scale,) if scale is not None else BVH_UNITS.values(), (up,) if up else ("y", "z")
-    read = [_motion(clip, path, unit, axis) for unit in units for axis in axes]
+    replaced = (True, False) if any(any(node.offset) for node in clip.nodes if _slides(node)) else (None,)
+    read = [_motion(clip, path, unit, axis, how) for how in replaced for unit in units for axis in axes]
     rigs = [_rig(motion, clip) for motion in read]
-    best = min(range(len(rigs)), key=lambda k: misfit(rigs[k], figure))
+    apart = np.array([misfit(rig, figure) for rig in rigs])
+    fitting = np.flatnonzero(apart <= apart.min() + 1e-6).tolist()
+    if len(fitting) > 1 and apart.min() < RigOptions().misfit:  # what the rest does not tell, the motion does
+        away = {k: departure(rigs[k], figure) for k in fitting}
+        fitting = [k for k in fitting if away[k] <= min(away.values()) + 1e-6]
+    best = fitting[0]
     return rig_motion([rigs[best]], read[best].t, path, figure=figure)
 
 
-def _motion(clip: Clip, path: Path, metres: float, up: str) -> Motion:
-    figure = _figure(clip, _name(path), metres, up, path)
+def _motion(clip: Clip, path: Path, metres: float, up: str, replaced: bool | None = None) -> Motion:
+    """In a unit of so many `metres`; `replaced` says whether positions replace offsets, where it is not to be guessed."""
+    figure = _figure(clip, _name(path), metres, up, path, replaced)
     values = clip.values if len(clip.values) else np.zeros((1, clip.values.shape[1]))
     return Motion.of(figure, clip.dt * np.arange(len(values)), _configurations(clip, figure, values, metres))
 
@@ -68,13 +75,22 @@ def _rig(motion: Motion, clip: Clip) -> Rig:
     """The joints of a skeleton as bones. One that slides and has no OFFSET may be anywhere at rest."""
     figure, joints = motion.figure, _joint_names(clip)
     place = [figure.frame_index[joint] for joint in joints]
-    rest, X = (frames_along(figure, q)[:, place] for q in (figure.start[None], motion.q))
+    still = frames_along(figure, figure.start[None])[0]
+    rest, X = still[place], frames_along(figure, motion.q)[:, place]
+    ends = [figure.frame_index.get(f"{joint}_end", k) for joint, k in zip(joints, place, strict=True)]
+    tails = still[ends, :3, 3] - rest[:, :3, 3]
+    tails /= np.maximum(np.linalg.norm(tails, axis=1, keepdims=True), 1e-9)
     groups: list[int] = []
     for k, node in enumerate(clip.nodes):
-        slides = any(channel.endswith("position") for channel in node.channels) and not any(node.offset)
+        slides = _slides(node) and not any(node.offset)
         groups.append(k if slides or node.parent < 0 else groups[node.parent])
     parents = tuple(node.parent for node in clip.nodes)
-    return Rig(figure.name, tuple(joints), parents, rest[0], X, groups=tuple(groups), zeroed=True)
+    names = tuple(node.name for node in clip.nodes)
+    return Rig(figure.name, names, parents, rest, X, groups=tuple(groups), tails=tails, zeroed=True)
+
+
+def _slides(node: BvhJoint) -> bool:
+    return any(channel.endswith("position") for channel in node.channels)
 
 
 def _name(path: Path) -> str:
@@ -115,7 +131,7 @@ def _configurations(clip: Clip, figure: Figure, values: Array, scale: float) -> 
 # -- the figure ------------------------------------------------------------------------------------------------
 
 
-def _figure(clip: Clip, name: str, scale: float, up: str, path: Path) -> Figure:
+def _figure(clip: Clip, name: str, scale: float, up: str, path: Path, replaced: bool | None) -> Figure:
     frames = [Frame("y_up", WORLD, rotation=(math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0))] if up == "y" else []
     root = frames[0].name if frames else WORLD
     groups: list[Joint] = []
@@ -130,7 +146,7 @@ def _figure(clip: Clip, name: str, scale: float, up: str, path: Path) -> Figure:
         values = clip.values[:, column : column + len(node.channels)]
         column += len(node.channels)
         parent = names[node.parent] if node.parent >= 0 else root
-        own = _joint_frames(node, joint, parent, values, scale)
+        own = _joint_frames(node, joint, parent, values, scale, replaced)
         frames += own
         letters = tuple(_letter(channel) for channel in _ordered(node.channels))
         kind = next((kind for kind, motions in JOINT_MOTIONS.items() if motions == letters), None)
@@ -176,9 +192,11 @@ def _ordered(channels: tuple[str, ...]) -> tuple[str, ...]:
     return (*positions, *(channel for channel in channels if not channel.endswith("position")))
 
 
-def _joint_frames(node: BvhJoint, name: str, parent: str, values: Array, scale: float) -> list[Frame]:
+def _joint_frames(
+    node: BvhJoint, name: str, parent: str, values: Array, scale: float, replaced: bool | None
+) -> list[Frame]:
     """A frame for each channel; the last carries the joint's name. No channel: a frame that does not move."""
-    position = _mount(node, values, scale)
+    position = _mount(node, values, scale, replaced)
     if not node.channels:
         return [Frame(name, parent, position)]
     out = []
@@ -196,7 +214,7 @@ def _joint_frames(node: BvhJoint, name: str, parent: str, values: Array, scale: 
     return out
 
 
-def _mount(node: BvhJoint, values: Array, scale: float) -> Vector:
+def _mount(node: BvhJoint, values: Array, scale: float, replaced: bool | None) -> Vector:
     """Where the joint is before its channels move it.
 
     Some programs write positions that replace the OFFSET, others positions that are added to it. The numbers show which:
@@ -205,7 +223,9 @@ def _mount(node: BvhJoint, values: Array, scale: float) -> Vector:
     offset = np.array(node.offset)
     axes = ["XYZ".index(c[0]) for c in node.channels if c.endswith("position")]
     moved = values[:, [k for k, c in enumerate(node.channels) if c.endswith("position")]]
-    if len(moved) and np.abs(moved - offset[axes]).sum() < np.abs(moved).sum():
+    if replaced is None:
+        replaced = bool(len(moved)) and bool(np.abs(moved - offset[axes]).sum() < np.abs(moved).sum())
+    if replaced:
         offset[axes] = 0.0
     return _scaled(offset, scale)
 

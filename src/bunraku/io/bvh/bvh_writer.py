@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from bunraku.errors import FileError
 from bunraku.figure import WORLD, Figure
 from bunraku.figure.frame import ORIGIN, Frame
+from bunraku.io.skeleton import numbered
 from bunraku.kinematics import frames_along
 from bunraku.motion import Motion, Track
 from bunraku.motion.orientation import zyx_along
@@ -111,7 +112,8 @@ def _nodes(track: Track, K: Array) -> list[WrittenJoint]:
     owner = _owners(figure, groups)
     tops = sum(owner[group[0].parent] < 0 for group in groups)
     extra = int(tops > 1)  # several trees are put under one ROOT: most readers accept only one
-    nodes = [_whole(figure, len(track))] if extra else []
+    names = numbered(map(_plain_name, [figure.name][:extra] + [group[-1].name for group in groups]))
+    nodes = [_whole(names[0], len(track))] if extra else []
     X = frames_along(figure, track.q)
     unit = float(np.linalg.norm(K[0]))
     A = K / unit
@@ -133,7 +135,7 @@ def _nodes(track: Track, K: Array) -> list[WrittenJoint]:
             channels = ("Xposition", "Yposition", "Zposition", *channels)
             values = np.hstack([local, values])
         end = K @ (_end(figure, group[-1].name, owner, g, rest, place) - rest[k, :3, 3])
-        nodes.append(WrittenJoint(_plain_name(group[-1].name), parent + extra, offset, channels, values, end))
+        nodes.append(WrittenJoint(names[g + extra], parent + extra, offset, channels, values, end))
     return nodes
 
 
@@ -146,9 +148,9 @@ def _owners(figure: Figure, groups: list[list[Frame]]) -> dict[str, int]:
     return owner
 
 
-def _whole(figure: Figure, samples: int) -> WrittenJoint:
+def _whole(name: str, samples: int) -> WrittenJoint:
     channels = ("Xposition", "Yposition", "Zposition", "Zrotation", "Yrotation", "Xrotation")
-    return WrittenJoint(_plain_name(figure.name), -1, np.zeros(3), channels, np.zeros((samples, 6)), np.zeros(3))
+    return WrittenJoint(name, -1, np.zeros(3), channels, np.zeros((samples, 6)), np.zeros(3))
 
 
 def _rotations(

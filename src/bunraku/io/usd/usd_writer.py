@@ -7,7 +7,6 @@ keep the true ones. The figure itself is kept as text, a user property of the sk
 from __future__ import annotations
 
 import json
-import re
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from bunraku.errors import MissingExtra
 from bunraku.figure import Figure
 from bunraku.figure.shape import Color
-from bunraku.io.skeleton import Skeleton, skeleton
+from bunraku.io.skeleton import Skeleton, identifiers, skeleton
 from bunraku.io.skin import SkinnedMesh, skinned_meshes, winding_ropes
 from bunraku.io.yaml.figure_file import figure_yaml
 from bunraku.motion import Motion, Track
@@ -91,7 +90,7 @@ class UsdDocument:
 
     def _path(self, above: str, name: str) -> str:
         """A path below `above` that is not used yet, as much like `name` as USD allows."""
-        plain = identifier(name)
+        (plain,) = identifiers([name])
         path, k = f"{above}/{plain}", 1
         while self.stage.GetPrimAtPath(path):
             path, k = f"{above}/{plain}_{k}", k + 1
@@ -177,20 +176,9 @@ class UsdDocument:
         shown.CreateDisplayColorAttr([linear])
 
 
-def identifier(name: str) -> str:
-    """The `name` with letters, digits and underscores only, as USD wants it."""
-    plain = re.sub(r"[^0-9A-Za-z_]", "_", name)
-    return plain if plain[:1].isalpha() or plain[:1] == "_" else f"_{plain}"
-
-
 def joint_paths(bones: Skeleton) -> list[str]:
-    """The path of each of the `bones`, from the bone that has none above it; names that become equal get a number."""
+    """The path of each of the `bones`, from the bone that has none above it."""
     out: list[str] = []
-    taken: set[str] = set()
-    for name, parent in zip(bones.names, bones.parents, strict=True):
-        plain, k = identifier(name), 1
-        while plain in taken:
-            plain, k = f"{identifier(name)}_{k}", k + 1
-        taken.add(plain)
-        out.append(plain if parent < 0 else f"{out[parent]}/{plain}")
+    for name, parent in zip(identifiers(bones.names), bones.parents, strict=True):
+        out.append(name if parent < 0 else f"{out[parent]}/{name}")
     return out
