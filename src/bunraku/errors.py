@@ -40,10 +40,11 @@ class UnknownName(FigureError, KeyError):
     name: the name that was given
     known: the names that exist
     of: what the message names as its place, if that is not `kind`
+    whole: whether the message lists all names, however many there are
     """
 
-    def __init__(self, kind: str, name: str, known: tuple[str, ...], *, of: str = "") -> None:
-        advice = did_you_mean(str(name), known)
+    def __init__(self, kind: str, name: str, known: tuple[str, ...], *, of: str = "", whole: bool = False) -> None:
+        advice = did_you_mean(str(name), known, whole=whole)
         super().__init__(f"no {kind} is called {name!r}", kind=of or kind, name="" if not of else str(name), advice=advice)
 
     def __str__(self) -> str:  # KeyError would show the repr of the text
@@ -97,15 +98,18 @@ class NotFinite(BunrakuError):
     """A number that was passed in, or that resulted, is NaN or infinite."""
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Advice for a `word` that is not among the `known` ones: those that come close, or else all of them."""
+def did_you_mean(word: str, known: Iterable[str], *, whole: bool = False) -> str:
+    """Advice for a `word` that is not among the `known` ones: those that come close, or else a list; with `whole`, both."""
     import difflib
 
     listed = list(known)
     close = difflib.get_close_matches(word[:80], listed[:300], n=3, cutoff=0.55)  # difflib is slow for longer lists
-    if close:
-        return f"did you mean {' or '.join(close)}?"
-    return f"there are: {', '.join(listed[:16])}{' …' if len(listed) > 16 else ''}" if listed else "there are none"
+    near = f"did you mean {' or '.join(close)}?" if close else ""
+    if near and not whole:
+        return near
+    most = len(listed) if whole else 16
+    every = f"there are: {', '.join(listed[:most])}{' …' if len(listed) > most else ''}" if listed else "there are none"
+    return f"{near} {every}".strip()
 
 
 def parts(error: BunrakuError) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Runs in Blender's own Python: opens a GLB file, turns bones in its action, and exports it; writes down the bones that it has then."""
+"""Runs in Blender's own Python: opens a GLB file, turns bones in its action, and exports it; writes down the bones."""
 
 import json
 import sys

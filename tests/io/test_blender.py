@@ -103,7 +103,7 @@ def test_bvh_has_every_joint_in_its_place(name: str, tmp_path: Path) -> None:
 
 
 def edited(motion: Motion, edits: list[Any], folder: Path) -> tuple[Array, Array]:
-    """Turns bones of a motion in Blender, which exports it; where it has the bones then, and had them, (T, n, 4, 4) of each figure."""
+    """Turns bones of a motion in Blender, which exports it; the bones (T, n, 4, 4) of each figure then, and before."""
     bunraku.save(motion, folder / "a.glb")
     seen = blender("edit_action", folder / "a.glb", len(motion), json.dumps(edits))
     now, before = [], []
@@ -158,7 +158,8 @@ def test_two_puppets_with_foreign_names_come_back(tmp_path: Path) -> None:
     q = figure.start + np.cumsum(np.random.default_rng(4).normal(scale=0.05, size=(2, 20, figure.n_q)), 1)
     names = ("Anna Müller", "文楽 2/3")
     motion = Motion(np.arange(20) / 24.0, tuple(Track(figure, one, name=name) for one, name in zip(q, names, strict=True)))
-    want, before = edited(motion, [["Anna Müller/lshoulder", [0.0, 0.6, 0.8], 0.5], ["文楽 2/3/rhip", [1.0, 0.0, 0.0], 0.4]], tmp_path)
+    edits = [["Anna Müller/lshoulder", [0.0, 0.6, 0.8], 0.5], ["文楽 2/3/rhip", [1.0, 0.0, 0.0], 0.4]]
+    want, before = edited(motion, edits, tmp_path)
     assert min(np.abs(now - then).max() for now, then in zip(want, before, strict=True)) > 0.05
     for suffix in (".glb", ".usdc"):
         back = bunraku.load(tmp_path / f"a-edited{suffix}", figure=figure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
@@ -15,7 +16,7 @@ import bunraku
 from bunraku.errors import BunrakuWarning, FileError, MissingExtra
 from bunraku.figure import Box, library
 from bunraku.kinematics import frames_along, pose
-from bunraku.motion import Motion, together
+from bunraku.motion import Motion, Track, together
 from bunraku.render.triangles import triangles
 from bunraku.scene import Obstacle, Scene
 from bunraku.spatial import se3, so3
@@ -196,6 +197,19 @@ def test_several_figures_have_topics_of_their_own(tmp_path: Path) -> None:
     assert {"/pendulum/joint_states", "/double_pendulum/joint_states"} <= set(log)
     back = bunraku.load(tmp_path / "a.mcap", topic="/double_pendulum/joint_states")
     assert np.array_equal(back.q, b.q)
+
+
+def test_topics_have_names_that_ros_2_allows(tmp_path: Path) -> None:
+    """Letters, digits and underscores between slashes; no word begins with a digit."""
+    motion = wandering("pendulum", 3)
+    names = ("Anna Müller", "2 文楽/B", "Anna_M_ller")
+    tracks = tuple(Track(motion.figure, motion.q + k, name=name) for k, name in enumerate(names))
+    bunraku.save(Motion(motion.t, tracks), tmp_path / "a.mcap")
+    topics = [topic for topic in messages(tmp_path / "a.mcap") if topic.endswith("joint_states")]
+    assert len(topics) == 3
+    assert all(re.fullmatch(r"(/[A-Za-z_][A-Za-z0-9_]*)+", topic) for topic in topics), topics
+    for k, topic in enumerate(topics):
+        assert np.array_equal(bunraku.load(tmp_path / "a.mcap", figure=motion.figure, topic=topic).q, motion.q + k)
 
 
 def test_missing_packages_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

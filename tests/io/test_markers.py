@@ -205,6 +205,18 @@ def test_gaps_are_filled_and_told(tmp_path: Path) -> None:
     assert np.abs(read.q - whole.q).max() < 0.1
 
 
+def test_text_of_any_program(tmp_path: Path) -> None:
+    """A mark of UTF-8 at the start, lines that end as in Windows, and names that are not English."""
+    _, names, points = recorded(seed=4)
+    own = ["Müller:" + name for name in names]
+    text = trc(own, points)
+    for k, data in enumerate((text.encode("utf-8-sig").replace(b"\n", b"\r\n"), text.encode("latin-1"))):
+        (tmp_path / f"{k}.trc").write_bytes(data)
+        read = bunraku.load(tmp_path / f"{k}.trc", markers=True)
+        assert set(own) <= set(read.figure.frame_index)
+        assert bunraku.load(tmp_path / f"{k}.trc").figure.n_q < 3 * len(names)  # the skeleton: names are known
+
+
 def test_markers_themselves(tmp_path: Path) -> None:
     _, names, points = recorded(seed=4)
     (tmp_path / "a.c3d").write_bytes(c3d(names, points))

@@ -29,7 +29,7 @@ def load_robot(name: str, **options: Any) -> Figure:
     robots = robot_files()
     key = name.removeprefix("robot:").strip()
     if key not in robots:
-        raise UnknownName("robot", key, tuple(robots))
+        raise UnknownName("robot", key, tuple(robots), whole=True)
     path = robots[key]
     posture = _posture(path)
     if path.suffix == ".sdf":

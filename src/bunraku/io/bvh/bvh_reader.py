@@ -192,9 +192,7 @@ def _ordered(channels: tuple[str, ...]) -> tuple[str, ...]:
     return (*positions, *(channel for channel in channels if not channel.endswith("position")))
 
 
-def _joint_frames(
-    node: BvhJoint, name: str, parent: str, values: Array, scale: float, replaced: bool | None
-) -> list[Frame]:
+def _joint_frames(node: BvhJoint, name: str, parent: str, values: Array, scale: float, replaced: bool | None) -> list[Frame]:
     """A frame for each channel; the last carries the joint's name. No channel: a frame that does not move."""
     position = _mount(node, values, scale, replaced)
     if not node.channels:

@@ -5,7 +5,7 @@ The topics are `/joint_states` (sensor_msgs/msg/JointState: all variables, with 
 parent; those that never move once), and `/scene` (foxglove_msgs/msg/SceneUpdate: shapes and obstacles once, strings at every
 sample).
 
-The topics of several figures begin with their names.
+The topics of several figures begin with their names, in the letters that ROS 2 allows.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from bunraku.errors import FileError, MissingExtra, did_you_mean
 from bunraku.figure import WORLD, Figure
 from bunraku.io.logs import ros_messages as ros
 from bunraku.io.logs.joint_states import joint_state, motion_of_states
+from bunraku.io.skeleton import identifiers
 from bunraku.kinematics import frames_along
 from bunraku.motion import Motion, Track
 from bunraku.motion.orientation import continuous
@@ -52,8 +53,8 @@ def save_mcap(thing: Motion | Figure, path: str | PathLike[str], *, scene: Scene
             for obstacle in scene.obstacles:
                 seen = ros.solid(obstacle.geometry, obstacle.position, obstacle.rotation, obstacle.color)
                 log.see(times[0], [ros.entity(f"scene/{obstacle.name}", WORLD, times[0], **seen)])
-        for track in motion.tracks:
-            _write_track(log, track, times, f"{track.name}/" if len(motion.tracks) > 1 else "")
+        for track, name in zip(motion.tracks, identifiers(motion.names), strict=True):
+            _write_track(log, track, times, f"{name}/" if len(motion.tracks) > 1 else "")
         log.writer.finish()
 
 

@@ -13,7 +13,11 @@ from bunraku.io.markers.marker_cloud import MarkerCloud, MarkerLimits, cloud_of,
 
 def read_trc(path: Path, limits: MarkerLimits = MarkerLimits()) -> MarkerCloud:
     """The markers in the TRC file at `path`; raises FileError, with the line, if it is none, is cut off, or exceeds `limits`."""
-    lines = read_marker_bytes(path, limits).decode("latin-1").splitlines()
+    data = read_marker_bytes(path, limits)
+    try:
+        lines = data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        lines = data.decode("latin-1").splitlines()
 
     def refuse(row: int, message: str, advice: str) -> FileError:
         source = lines[row][:200] if row < len(lines) else ""

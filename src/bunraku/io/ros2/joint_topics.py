@@ -146,7 +146,7 @@ class _Writer:
 
 def _joined(kind: str, topic: str, domain: int | None) -> tuple[Any, Any, Any]:
     """A participant, the topic, and the quality of service of ROS 2: reliable, the last ten messages, not kept for latecomers."""
-    if not re.fullmatch(r"/?([A-Za-z_]\w*/)*[A-Za-z_]\w*", topic):
+    if not re.fullmatch(r"/?([A-Za-z_]\w*/)*[A-Za-z_]\w*", topic, re.ASCII):
         raise BunrakuError(f"not the name of a topic: {topic!r}\n  advice: words between slashes, as in /arm/joint_states")
     chosen = os.environ.get("ROS_DOMAIN_ID") or "0" if domain is None else str(domain)
     if not re.fullmatch(r"\d{1,3}", chosen) or int(chosen) > 232:
