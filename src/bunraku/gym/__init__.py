@@ -34,8 +34,8 @@ def make(task: str, *, render_mode: str | None = None) -> Any:
 def make_many(task: str, count: int, *, threads: int = 1) -> Any:
     """So many environments (`count`) of a `task`, which are stepped together.
 
-    threads: how many work on them. The kernels of bunraku release the GIL, but a puppet's step is so short that waiting for it
-        takes longer: two threads are slower than one there. Several pay where steps are long, and on a Python without a GIL.
+    threads: how many work on them. The kernels of bunraku release the GIL, but a puppet's step is so short that two threads gain
+        nothing there, and lose where others use the cores. Several pay where steps are long, and on a Python without a GIL.
 
     Returns a `gymnasium.vector.VectorEnv`; an environment that has ended is reset by the next step. Raises as `make` does.
     """

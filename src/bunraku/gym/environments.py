@@ -67,9 +67,9 @@ class PuppetEnv(Base):  # type: ignore[misc]
         v = (q - last) / task.options.dt
         self._count += 1
         time = self._count * task.options.dt * task.options.substeps
-        reward = task.reward(q, v, self.goal, time)
+        seen = task.seen(q, v, self.goal, time)
         over = self._count >= task.options.steps
-        return task.seen(q, v, self.goal, time), reward, False, over, {"tension": self._simulation.tension}
+        return seen, task.reward(seen, q, v, self.goal, time), False, over, {"tension": self._simulation.tension}
 
     def render(self) -> Any:
         """A picture (height, width, 3) of the puppet now, if the mode is "rgb_array"."""

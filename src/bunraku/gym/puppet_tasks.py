@@ -49,6 +49,11 @@ class PuppetTask(ABC):
         self.columns = self.figure.indices(self.inputs)
 
     @cached_property
+    def _wound(self) -> list[int]:
+        """Which kinematic variables are lengths of strings."""
+        return [k for k, name in enumerate(self.figure.kinematic) if name.endswith("_length")]
+
+    @cached_property
     def rest(self) -> Array:
         """The configuration at the start: the puppet hangs still."""
         return settle(self.figure)
@@ -64,8 +69,7 @@ class PuppetTask(ABC):
         rows = np.tile(q[n:], (options.substeps, 1))
         rate = options.speed * options.dt * np.clip(action, -1.0, 1.0)
         rows[:, self.columns - n] += rate * np.arange(1, options.substeps + 1)[:, None]
-        lengths = [k for k, name in enumerate(self.figure.kinematic) if name.endswith("_length")]
-        rows[:, lengths] = np.maximum(rows[:, lengths], options.shortest)
+        rows[:, self._wound] = np.maximum(rows[:, self._wound], options.shortest)
         return rows
 
     def seen(self, q: Array, v: Array, goal: Array, time: float) -> Array:
@@ -88,8 +92,8 @@ class PuppetTask(ABC):
         """What the learner sees of the `goal` at the configuration `q` and the `time` [s]."""
 
     @abstractmethod
-    def reward(self, q: Array, v: Array, goal: Array, time: float) -> float:
-        """The reward at configuration `q` with velocities `v`, for a `goal`, at a `time` [s]."""
+    def reward(self, seen: Array, q: Array, v: Array, goal: Array, time: float) -> float:
+        """The reward for what is `seen` at configuration `q` with velocities `v`, for a `goal`, at a `time` [s]."""
 
 
 class LiftHand(PuppetTask):
@@ -109,9 +113,9 @@ class LiftHand(PuppetTask):
         """From the hand at `q` to the `goal` [m]; the `time` does not matter."""
         return goal - pose(self.figure, q).point("lhand")
 
-    def reward(self, q: Array, v: Array, goal: Array, time: float) -> float:
-        """−distance of the hand at `q` from its `goal` [m]; `v` and `time` do not matter."""
-        return -float(np.linalg.norm(goal - pose(self.figure, q).point("lhand")))
+    def reward(self, seen: Array, q: Array, v: Array, goal: Array, time: float) -> float:
+        """−distance of the hand from its goal [m], which are the last numbers `seen`; `q`, `v`, `goal` and `time` do not matter."""
+        return -float(np.linalg.norm(seen[-3:]))
 
 
 class WalkPuppet(PuppetTask):
@@ -135,8 +139,8 @@ class WalkPuppet(PuppetTask):
         phase = 2.0 * math.pi * time
         return np.array([goal[0], math.sin(phase), math.cos(phase)])
 
-    def reward(self, q: Array, v: Array, goal: Array, time: float) -> float:
-        """See the class; at `q` with velocities `v`, for the speed `goal` [m/s], at a `time` [s]."""
+    def reward(self, seen: Array, q: Array, v: Array, goal: Array, time: float) -> float:
+        """See the class; at `q` with velocities `v`, for the speed `goal` [m/s], at a `time` [s]; `seen` does not matter."""
         at, figure = pose(self.figure, q), self.figure
         apart = float((at.point("lfoot") - at.point("rfoot"))[1])
         speed = float(v[figure.index("torso_ty")])
