@@ -25,13 +25,11 @@ def _unit(d):
 
 @bare
 def along_any_direction(t, world, chain, start, end, o, a, b, reach, W):
-    """A contact of the cylinder a and the body b if they are less than `reach` < 0 apart along every direction at the end.
+    """A contact of the cylinder a and the body b, which are less than `reach` < 0 apart along every direction at the end.
 
     It is across the direction along which they were furthest apart at the start, which keeps them there. W is scratch of four rows.
     """
-    if _best_direction(world, end, a, b, reach, W)[1] >= reach:
-        return
-    n, _ = _best_direction(world, start, a, b, math.inf, W)
+    n, _ = best_direction(world, start, a, b, math.inf, W)
     j = world.joint[a]
     if j >= 0:
         n = carry(end.R, end.p, o, j, in_joint(start, o, j, n, 0.0), 0.0)
@@ -44,7 +42,7 @@ def along_any_direction(t, world, chain, start, end, o, a, b, reach, W):
 
 
 @bare
-def _best_direction(world, at, a, b, enough, W):
+def best_direction(world, at, a, b, enough, W):
     """The direction along which a is furthest beyond b, and how far; or the first along which it is `enough`.
 
     The vector from one to the other, where they are nearest, is a normal of both (GJK). Bodies that are in each other have none:

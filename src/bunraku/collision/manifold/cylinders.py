@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from bunraku.collision.manifold.any_direction import along_any_direction
+from bunraku.collision.manifold.any_direction import along_any_direction, best_direction
 from bunraku.collision.manifold.contact_rows import curve_contact, part_by, plane_contact, rim_contact
 from bunraku.collision.manifold.rims import rim_across_edges, rim_across_rim
 from bunraku.collision.manifold.round_features import best_face, edge_to_edge, inside_face, vertex_to_edge
@@ -44,6 +44,8 @@ def cylinder_pair(t, world, chain, start, end, at, o, a, b, reach, polygon):
         f = world.first[b, 2]
         _rims_on_plane(t, world, chain, at, o, a, b, f, get3(at.x, world.first[b, 0]), get3(at.n, f), reach, False)
         return
+    if reach < 0.0 and best_direction(world, at, a, b, reach, polygon[0])[1] >= reach:
+        return  # along one direction they are apart: what features say of others, to the last digit, does not count
     first = t.number[0]
     _beside_mantle(t, world, chain, at, o, a, b, reach)
     _on_ends(t, world, chain, at, o, a, b, reach)

@@ -7,7 +7,7 @@ N = ∂q1/∂p0 there, all of it is
                                             dλ_t = μ w dλ_n + μ λ_n/|s| (1 − w wᵀ) ds,  w = s/|s|,   of contacts that slide
 
 C and B have what is special about touch: the points at which friction acts, and the directions along the surface, are where the
-bodies are nearest at q0, and move with it (bunraku.dynamics.touch.touch_points).
+bodies are nearest at q0, and move with it (bunraku.dynamics.touch.touch_points); so do corners of the overlap of two faces.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ class TouchStep:
     """(n, inputs) ∂q1/∂x of the dynamic variables, for x = (q0, p0, k1, u)."""
     momentum_dx: Array | None = None
     """(n, inputs) ∂p1/∂x."""
+    unique: bool = True
+    """False where contacts that slide may share their load in more ways than one: then these are the derivatives of one of them."""
 
 
 def touch_step_once(
@@ -89,20 +91,20 @@ def touch_step_once(
         advice = "take a shorter step, or less adhesion; strings that may lie on bodies have no derivative"
         raise BunrakuError(f"{figure.name}: the step has no derivative here\n  advice: {advice}")
     u = np.zeros(len(figure.forces)) if forces is None else np.asarray(forces, float)
-    D = _derivative(simulation, tree, start, steps.q[0], impulse, states, u)
+    D, unique = _derivative(simulation, tree, start, steps.q[0], impulse, states, u)
     if not np.isfinite(D).all():
         raise BunrakuError(f"{figure.name}: the step has no derivative here")
     n, nq = figure.n_dynamic, figure.n_q
     E = simulation.dt * force_matrix(figure, 0.5 * (start + steps.q[0]))
     D = np.concatenate([D, simulation.share * D[:, nq : nq + n] @ E], 1)
     D[n:, 2 * nq :] += (1.0 - simulation.share) * E
-    return replace(out, q_dx=D[:n], momentum_dx=D[n:])
+    return replace(out, q_dx=D[:n], momentum_dx=D[n:], unique=unique)
 
 
 def _derivative(
     simulation: TouchSimulation, tree: FigureTree, q0: Array, q1: Array, lam: Array, states: NDArray[np.int8], u: Array
-) -> Array:
-    """∂(q1, p1)/∂(q0, p0, k1)."""
+) -> tuple[Array, bool]:
+    """∂(q1, p1)/∂(q0, p0, k1), and whether it is the only one."""
     n, nq, nc = tree.n_dynamic, tree.n_q, len(lam)
     free, H = np.empty((2 * n + nc, 2 * nq)), np.empty((0, 2 * nq, 2 * nq))
     none = np.zeros(nc, np.int8)
@@ -123,10 +125,16 @@ def _derivative(
     for c in rows:
         if states[c] == 2 and (c - tree.links["normal"][c]) % 2 == 1:
             _slide(tree, int(c), lam, h1 - h0, G, g, M, b)
-    dlam = np.zeros((nc, 2 * nq))
-    if len(rows):
-        dlam[rows] = np.linalg.lstsq(M[np.ix_(rows, rows)], b[rows], rcond=1e-11)[0]  # rows may say the same twice
-    return np.asarray(free - push @ (A0[:, :n].T @ dlam))
+    if not np.isfinite(M).all():  # a contact that slides, but has not moved
+        return np.full((2 * n, 2 * nq), np.nan), False
+    if len(rows) == 0:
+        return free, True
+    by_lambda = -push @ A0[rows, :n].T
+    U, size, V = np.linalg.svd(M[np.ix_(rows, rows)])
+    rank = int(np.sum(size > 1e-11 * size[0]))  # rows may say the same twice
+    dlam = V[:rank].T @ ((U[:, :rank].T @ b[rows]) / size[:rank, None])
+    unique = np.abs(by_lambda @ V[rank:].T).max(initial=0.0) < 1e-6 * np.abs(by_lambda).max()
+    return np.asarray(free + by_lambda @ dlam), bool(unique)
 
 
 def _slide(tree: FigureTree, c: int, lam: Array, slip: Array, G: Array, g: Array, M: Array, b: Array) -> None:
@@ -134,6 +142,9 @@ def _slide(tree: FigureTree, c: int, lam: Array, slip: Array, G: Array, g: Array
     normal, friction = int(tree.links["normal"][c]), float(tree.links["friction"][c])
     s = slip[c : c + 2]
     size = float(np.hypot(*s))
+    if size == 0.0:
+        M[c] = np.nan
+        return
     w = s / size
     turn = friction * lam[normal] / size * (np.eye(2) - np.outer(w, w))
     M[c : c + 2] = -turn @ G[c : c + 2]
@@ -146,14 +157,14 @@ def _slide(tree: FigureTree, c: int, lam: Array, slip: Array, G: Array, g: Array
 def _moving_contacts(
     simulation: TouchSimulation, tree: FigureTree, q0: Array, q1: Array, lam: Array, states: NDArray[np.int8]
 ) -> tuple[Array, Array]:
-    """By q0: the change of r (n, n_q) and of the rows (rows, n_q), because points and directions of friction are not fixed."""
-    n, nq, t = tree.n_dynamic, tree.n_q, simulation._contacts
-    extra, slip = np.zeros((n, nq)), np.zeros((len(lam), nq))
+    """By q0: the change of r (n, n_q) and of the rows (rows, n_q), because points and directions of contacts are not fixed."""
+    n_dynamic, nq, t = tree.n_dynamic, tree.n_q, simulation._contacts
+    extra, slip = np.zeros((n_dynamic, nq)), np.zeros((len(lam), nq))
     before, after = Pose(simulation.figure, q0), Pose(simulation.figure, q1)
     turned = [after._R[j].T @ before._R[j] - np.eye(3) for j in range(len(tree.joints))] + [np.zeros((3, 3))]
     for k in range(int(t.number[0])):
         normal, last = int(t.head[k]), int(t.head[k + 1])
-        if last - normal < 3 or states[normal] == 0:
+        if states[normal] == 0:
             continue
         key = t.key[k]
         at = ContactPoint(tree, simulation.world, key, normal, before)
@@ -168,11 +179,21 @@ def _moving_contacts(
             dx, dy, du, dv = at.moves(j)
             dx = dx - (np.cross(S[:3], at.x) + S[3:]) * carries(tree, j, ja)  # beyond what the material point does
             dy = dy - (np.cross(S[:3], at.y) + S[3:]) * carries(tree, j, jb)
+            if at.is_corner:  # the row of its normal, −n·(x − y) at q1, moves too
+                n = np.cross(at.u, at.v)
+                slip[normal, i] = -(n + turned[jb] @ n) @ (dx + turned[ja] @ dx)
+                for m in range(len(tree.joints)):
+                    d = int(tree.joints["variable"][m])
+                    if d < n_dynamic:
+                        rate = n @ np.cross(before._S[m][:3], dx) * (int(carries(tree, m, jb)) - int(carries(tree, m, ja)))
+                        extra[d, i] -= lam[normal] * rate
+            if last - normal < 3:
+                continue
             for c, along, dalong in ((normal + 1, at.u, du), (normal + 2, at.v, dv)):
                 slip[c, i] = dalong @ way + along @ (turned[ja] @ dx - turned[jb] @ dy)
                 for m in range(len(tree.joints)):
                     d = int(tree.joints["variable"][m])
-                    if d < n:
+                    if d < n_dynamic:
                         T = before._S[m]
                         rate = (dalong @ (np.cross(T[:3], at.x) + T[3:]) + along @ np.cross(T[:3], dx)) * carries(tree, m, ja)
                         rate -= (dalong @ (np.cross(T[:3], at.y) + T[3:]) + along @ np.cross(T[:3], dy)) * carries(tree, m, jb)

@@ -2,6 +2,9 @@
 
 A contact is given by the points and directions of its normal row (bunraku.kinematics.feature_gaps). Where they move, so do the
 nearest points of the two bodies and the directions along their surfaces. The derivative is taken by a complex step, which is exact.
+
+Where faces of two polytopes meet, some contacts are corners of their overlap: an edge of one above a side of the other's face, or a
+face above a corner of the other's. These are no fixed points of a body, either (bunraku.dynamics.touch.overlap_corners).
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.collision.manifold.touch_arrays import BODY, TouchWorld
+from bunraku.dynamics.touch.overlap_corners import Corner, corner_of
 from bunraku.figure.records import FigureTree, LinkKind
 from bunraku.kinematics.forward import Pose
 
@@ -34,7 +38,17 @@ class ContactPoint:
         self._x = np.array([_at(here, p) for p in points])
         self._radius = [float(world.radius[body]) if key[2 + side] < BODY.rim else 0.0 for side, body in enumerate(key[:2])]
         self._tree, self._S = tree, here._S
+        self._corner: Corner | None = corner_of(world, key, here, self._x) if self.kind == LinkKind.PLANE else None
+        if self._corner is not None:
+            self.joints += self._corner.joints
+            self._weight = np.concatenate([self._weight, self._corner.weights])
+            self._x = np.concatenate([self._x, self._corner.points])
         self.x, self.y, self.u, self.v = (np.real(part) for part in self._geometry(self._x.astype(complex)))
+
+    @property
+    def is_corner(self) -> bool:
+        """Whether it is a corner of the overlap of two faces, which is no fixed point of a body."""
+        return self._corner is not None
 
     def moves(self, joint: int) -> tuple[Array, Array, Array, Array]:
         """How the points of a and b and the two directions along the surface change with the variable of `joint`."""
@@ -48,6 +62,8 @@ class ContactPoint:
     def _geometry(self, p: NDArray[np.complex128]) -> tuple[Any, Any, Any, Any]:
         """The nearest points of a and b, and two directions along the surface."""
         row, (ra, rb) = self._row, self._radius
+        if self._corner is not None:
+            p = np.concatenate([[self._corner.place(p[self.count :])], p[1:]])
         if self.kind == LinkKind.PLANE:
             n = -p[2]
             x, y = p[0] - ra * n, p[0] - (n @ (p[0] - p[1]) + ra) * n
