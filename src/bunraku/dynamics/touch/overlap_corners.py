@@ -1,7 +1,7 @@
 """Corners of the overlap of two faces, and how they move with the configuration.
 
-Face g of body a is clipped to what is above face f of body b (bunraku.collision.manifold.separating_axes). With n the normal of f, a
-corner that is no vertex of g is
+Face g of body a is clipped to what is above face f of body b (bunraku.collision.manifold.separating_axes). With n the normal of f,
+a corner that is no vertex of g is
 
     where an edge of g from y to z crosses the plane above a side of f from b to c:
         x = y + s (z − y),   m·x = m·b,   m = n × (c − b)
@@ -68,8 +68,10 @@ def _over_rim(radius: float, side: int) -> Callable[[Any], Any]:
 
 
 def corner_of(world: TouchWorld, key: NDArray[np.int64], here: Pose, row: Array, *, near: float = 1e-9) -> Corner | None:
-    """The corner that is the contact with this `key`, whose normal row has the points `row` [m]; None where it is a vertex of a body.
+    """The corner that is the contact with this `key`, whose normal row has the points `row` [m]; None where it is a fixed point.
 
+    world: all bodies
+    here: the pose at the start of the step
     near: how far it may be from where the faces say that it is at the pose `here` [m]
 
     Raises BunrakuError where it is elsewhere: the contact was found at the end of the step.
@@ -79,7 +81,10 @@ def corner_of(world: TouchWorld, key: NDArray[np.int64], here: Pose, row: Array,
         return None
     ja, jb, f = int(world.joint[a]), int(world.joint[b]), face - BODY.face
     Xa, Xb = here.X_joint(ja), here.X_joint(jb)
-    found = _on_end(world, point - BODY.edge, b, f, Xa, Xb, ja, jb) if point >= BODY.edge else _on_face(world, a, f, Xa, Xb, ja, jb)
+    if point >= BODY.edge:
+        found = _on_end(world, point - BODY.edge, b, f, Xa, Xb, ja, jb)
+    else:
+        found = _on_face(world, a, f, Xa, Xb, ja, jb)
     best = min(found, key=lambda corner: float(np.linalg.norm(corner.place(corner.points) - row[0])))
     if not np.linalg.norm(best.place(best.points) - row[0]) <= near:
         raise BunrakuError("the step has no derivative here: where faces meet changed within it\n  advice: take a shorter step")

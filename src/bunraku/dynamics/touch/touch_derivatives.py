@@ -53,7 +53,7 @@ class TouchStep:
     momentum_dx: Array | None = None
     """(n, inputs) ∂p1/∂x."""
     unique: bool = True
-    """False where contacts that slide may share their load in more ways than one: then these are the derivatives of one of them."""
+    """False where contacts that slide may share their load in more ways than one: then these are derivatives of one of them."""
 
 
 def touch_step_once(
