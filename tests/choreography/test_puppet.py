@@ -35,6 +35,17 @@ def test_taken_elsewhere_and_turned_it_hangs_as_before(name: str) -> None:
     assert np.abs(still.q[-1] - q).max() < 1e-9
 
 
+def test_strings_of_one_limb_move_one_part() -> None:
+    puppet = Puppet.hanging(library.actor())
+    assert set(puppet.parts) == {"torso", "head", "left_arm", "right_arm", "left_leg", "right_leg"}
+    own = np.concatenate(list(puppet.parts.values()))
+    assert sorted(own.tolist()) == list(range(puppet.figure.n_q))
+    names = {puppet.figure.names[i] for i in puppet.parts["left_leg"]}
+    assert {"lknee_rx", "left_leg_length", "left_leg_toe_length", "left_leg_toe_x"} <= names
+    assert puppet.part_of["back"] == "torso"
+    assert len(puppet.legs) == 4
+
+
 @PUPPETS
 def test_it_stands_on_its_legs(name: str) -> None:
     assert Puppet.hanging(library.named(name)).legs == ("left_leg_length", "right_leg_length")

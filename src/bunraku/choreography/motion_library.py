@@ -33,6 +33,7 @@ def save_pieces(path: str | os.PathLike[str], pieces: Mapping[str, MotionPiece])
         for name, piece in pieces.items()
     }
     arrays: dict[str, Any] = {f"piece {name}": piece.motion.q.astype(np.float32) for name, piece in pieces.items()}
+    arrays |= {f"way {name}": piece.way for name, piece in pieces.items() if piece.way is not None}
     arrays["words"] = np.frombuffer(json.dumps(words).encode(), np.uint8)
     arrays["rest"] = next(iter(pieces.values())).motion.q[0]
     with writing(path) as temporary, Path(temporary).open("wb") as file:
@@ -40,13 +41,14 @@ def save_pieces(path: str | os.PathLike[str], pieces: Mapping[str, MotionPiece])
 
 
 @functools.cache
-def _file(name: str) -> tuple[Array, dict[str, Any], dict[str, Array]] | None:
+def _file(name: str) -> tuple[Array, dict[str, Any], dict[str, Array], dict[str, Array]] | None:
     path = MOTION_FOLDER / f"{name}.npz"
     if not path.is_file():
         return None
     with np.load(path) as found:
         words = json.loads(found["words"].tobytes())
-        return found["rest"].astype(float), words, {key: found[f"piece {key}"].astype(float) for key in words}
+        ways = {key: found[f"way {key}"].astype(float) for key in words if f"way {key}" in found}
+        return found["rest"].astype(float), words, {key: found[f"piece {key}"].astype(float) for key in words}, ways
 
 
 def repertoire_of(figure: Figure) -> Repertoire:
@@ -57,11 +59,11 @@ def repertoire_of(figure: Figure) -> Repertoire:
     found = _file(figure.name)
     if found is None or len(found[0]) != figure.n_q:
         return Repertoire(Puppet.hanging(figure), {})
-    rest, words, samples = found
+    rest, words, samples, ways = found
     pieces = {}
     for name, q in samples.items():
         own = words[name]
         motion = Motion.of(figure, np.arange(len(q)) / SAMPLE_RATE, q)
         loop = tuple(own["loop"]) if own["loop"] else None
-        pieces[name] = MotionPiece(name, motion, tuple(own["parts"]), loop, own["travels"], own["text"])
+        pieces[name] = MotionPiece(name, motion, tuple(own["parts"]), loop, own["travels"], own["text"], ways.get(name))
     return Repertoire(Puppet(figure, rest), pieces)

@@ -76,19 +76,37 @@ class Puppet:
 
     @cached_property
     def parts(self) -> dict[str, Index]:
-        """The variables of every part, dynamic and kinematic; none belongs to two parts."""
-        figure, body = self.figure, self.figure.strings[0].hook.frame
+        """The variables of every part, dynamic and kinematic; none belongs to two parts.
+
+        A limb with several strings has the words that their names share: left_leg and left_leg_toe move the part left_leg.
+        """
+        figure, parts = self.figure, dict[str, set[int]]()
         chains = {frame.name: self._chain(frame.name) for frame in figure.frames}
-        trunk, parts = set(chains[body]), {TORSO: set(chains[body])}
+        trunk = set(chains[figure.strings[0].hook.frame])
+        parts[TORSO] = set(trunk)
         for k, string in enumerate(figure.strings):
             limb = [q for q in chains[string.hook.frame] if q not in trunk]
-            name = string.name if limb else TORSO
-            own = parts.setdefault(name, set())
+            own = parts.setdefault(self.part_of[string.name], set())
             own |= set(self.spindles[k].tolist())
             own |= {figure.index(v) for v in figure.names if v == f"{string.name}_length"}
             if limb:  # and everything that hangs from the limb
                 own |= {q for chain in chains.values() if limb[0] in chain for q in chain if q not in trunk}
         return {name: np.array(sorted(own)) for name, own in parts.items()}
+
+    @cached_property
+    def part_of(self) -> dict[str, str]:
+        """The name of the part that each string moves, by the string's name."""
+        figure = self.figure
+        trunk = set(self._chain(figure.strings[0].hook.frame))
+        limbs: dict[int, list[str]] = {}
+        for string in figure.strings:
+            limb = [q for q in self._chain(string.hook.frame) if q not in trunk]
+            limbs.setdefault(limb[0] if limb else -1, []).append(string.name)
+        out: dict[str, str] = {}
+        for first, names in limbs.items():
+            shared = "_".join(w for w in names[0].split("_") if all(w in other.split("_") for other in names))
+            out |= dict.fromkeys(names, TORSO if first < 0 else shared or names[0])
+        return out
 
     @cached_property
     def legs(self) -> tuple[str, ...]:
@@ -99,7 +117,8 @@ class Puppet:
             if name != TORSO:
                 low[name] = min(float(P.X(f.name)[2, 3]) for f in figure.frames if limb.intersection(self._chain(f.name)))
         ground = min(low.values(), default=0.0) + 0.05  # [m] allowed difference in height of the feet
-        return tuple(s.variable for s in figure.strings if s.variable and s.ratio > 0.0 and low.get(s.name, ground) < ground)
+        lowest = {string for string, part in self.part_of.items() if low.get(part, ground) < ground}
+        return tuple(s.variable for s in figure.strings if s.variable and s.ratio > 0.0 and s.name in lowest)
 
     def _chain(self, frame: str) -> list[int]:
         """The dynamic variables between the world and a frame."""

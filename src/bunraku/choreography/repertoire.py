@@ -38,6 +38,8 @@ class MotionPiece:
     """Whether it may take the puppet to another place."""
     text: str = ""
     """One line of description."""
+    way: Array | None = None
+    """How far its steps have led at each sample [m ahead, or rad to the left], (T,); None if steps do not tell."""
     fastest: float = 0.7
     """Shortest allowed duration, as a share of its natural duration."""
     slowest: float = 2.0

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from bunraku.errors import UnknownName
 from bunraku.figure.figure import Figure
+from bunraku.figure.library.actors import actor
 from bunraku.figure.library.arms import arm2d, arm3d
 from bunraku.figure.library.cranes import crane
 from bunraku.figure.library.fingers import finger
@@ -22,7 +23,7 @@ from bunraku.figure.library.props import chair, crate, drum, football
 _MAKERS: dict[str, Callable[[], Figure]] = {
     maker.__name__: maker
     for maker in (
-        pendulum, double_pendulum, chain, cart_pendulum, arm2d, arm3d, marionette22, marionette25, hand, finger, crane,
+        pendulum, double_pendulum, chain, cart_pendulum, arm2d, arm3d, marionette22, marionette25, actor, hand, finger, crane,
         mannequin, mobile_manipulator, humanoid, gecko,
     )
 }  # fmt: skip

@@ -70,8 +70,8 @@ def trunk(height: float, half: float, hip: float) -> list[Attached]:
     ]
 
 
-def face(z: float = 0.09) -> list[Attached]:
-    """A head of radius 0.1 m with its centre at height `z` [m]."""
+def face(z: float = 0.09, brim: float = 0.15) -> list[Attached]:
+    """A head of radius 0.1 m with its centre at height `z` [m], in a hat whose brim has the radius `brim` [m]."""
     both = (-1, 1)
     return [
         sphere(0.1, at=(0, 0, z), color=_Paint.skin, name="head"),
@@ -83,7 +83,7 @@ def face(z: float = 0.09) -> list[Attached]:
         capsule(0.009, 0.052, at=(0, 0.086, z - 0.056), rpy=(0, math.pi / 2, 0), color=_Paint.rouge, name="mouth"),
         *(sphere(0.024, at=(0.1 * k, 0, z), color=_Paint.skin, name="ear") for k in both),
         sphere(0.101, at=(0, -0.02, z + 0.022), color=_Paint.hair, name="hair"),
-        cylinder(0.15, start=(0, 0, z + 0.062), to=(0, 0, z + 0.074), color=_Paint.trousers, name="brim"),
+        cylinder(brim, start=(0, 0, z + 0.062), to=(0, 0, z + 0.074), color=_Paint.trousers, name="brim"),
         cylinder(0.092, start=(0, 0, z + 0.074), to=(0, 0, z + 0.16), color=_Paint.trousers, name="hat"),
         cylinder(0.096, start=(0, 0, z + 0.074), to=(0, 0, z + 0.097), color=_Paint.trim, name="band"),
     ]
@@ -115,15 +115,15 @@ def thigh(length: float) -> list[Attached]:
     return [capsule(0.066, start=(0, 0, -0.03), to=(0, 0, 0.05 - length), color=_Paint.trousers, name="thigh")]
 
 
-def shin(length: float) -> list[Attached]:
-    """Knee, shin of this `length` [m], and shoe."""
+def shin(length: float, toe: float = 0.15) -> list[Attached]:
+    """Knee, shin of this `length` [m], and a shoe that reaches forward to `toe` [m]."""
     tip = -length
     return [
         sphere(0.055, color=WOOD, name="knee"),
         capsule(0.046, start=(0, 0, -0.05), to=(0, 0, tip + 0.04), color=_Paint.white, name="stocking"),
         cylinder(0.054, start=(0, 0, tip + 0.1), to=(0, 0, tip), color=_Paint.shoe, name="boot"),
-        capsule(0.047, start=(0, -0.01, tip - 0.01), to=(0, 0.15, tip - 0.02), color=_Paint.shoe, name="shoe"),
-        sphere(0.022, at=(0, 0.19, tip + 0.015), color=_Paint.trim, name="pompom"),
+        capsule(0.047, start=(0, -0.01, tip - 0.01), to=(0, toe, tip - 0.02), color=_Paint.shoe, name="shoe"),
+        sphere(0.022, at=(0, toe + 0.04, tip + 0.015), color=_Paint.trim, name="pompom"),
     ]
 
 

@@ -1,0 +1,199 @@
+"""What makes each gesture of the actor: its stances, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from stances import REST_HIPS, SIZE, Stance, reach
+
+Array = NDArray[np.float64]
+ARM, ARMS, LEGS = ("right_arm",), ("left_arm", "right_arm"), ("left_leg", "right_leg")
+ALL = ("torso", "head", *ARMS, *LEGS)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps ahead or about the vertical, left foot first; the last brings the feet together."""
+
+    length: float
+    """Of one step [m ahead, or rad to the left]."""
+    turns: bool
+    lift: float
+    """Height of a step [m]."""
+    time: float
+    """Duration of one step [s]."""
+    count: int = 5
+
+    @property
+    def duration(self) -> float:
+        """Of all steps [s]."""
+        return self.count * self.time
+
+    @property
+    def loop(self) -> tuple[float, float]:
+        """Two steps at full speed, from one middle of a step to the other [s]."""
+        return 1.5 * self.time, 3.5 * self.time
+
+    def way(self, t: Array) -> Array:
+        """How far the hips are at times `t` [s]."""
+        speed = self.length / self.time
+        return np.asarray(speed * (_ramp(t - self.time, self.time) - _ramp(t - self.duration + self.time / 2, self.time)))
+
+    def foot(self, t: Array, first: int) -> tuple[Array, Array]:
+        """Where a foot is at times `t` [s] along the way, and how high [m]; `first` is its first step, 0 or 1."""
+        at, high = np.zeros(len(t)), np.zeros(len(t))
+        here = 0.0
+        for k in range(first, self.count, 2):
+            there = self.length * (min(k, self.count - 2) + 0.5)
+            s = np.clip(t / self.time - k, 0.0, 1.0)
+            at += (there - here) * s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+            high += self.lift * np.sin(np.pi * s) ** 4  # so that the knee, which goes with its root, bends smoothly
+            here = there
+        return at, high
+
+    def rows(self, t: Array) -> Array:
+        """Stances over time, where the steps lead."""
+        rows = np.repeat(Stance().row[None], len(t), 0)
+        way = self.way(t)
+        if self.turns:
+            rows[:, 5] = np.degrees(way)
+            x, y = REST_HIPS[:2]
+            rows[:, 0], rows[:, 1] = np.cos(way) * x - np.sin(way) * y - x, np.sin(way) * x + np.cos(way) * y - y
+        else:
+            rows[:, 1] = way
+            swing = 18.0 * np.sin(np.pi * (t / self.time - 0.5)) * np.clip(np.minimum(t, self.duration - t) / self.time, 0, 1)
+            rows[:, 18] -= swing
+            rows[:, 22] += swing
+        for first, own, side in ((0, 9, -1.0), (1, 13, 1.0)):
+            at, rows[:, own + 2] = self.foot(t, first)
+            if self.turns:
+                hip = side * SIZE.hips
+                rows[:, own], rows[:, own + 1], rows[:, own + 3] = hip * (np.cos(at) - 1.0), hip * np.sin(at), np.degrees(at)
+            else:
+                rows[:, own + 1] = at
+        return rows
+
+
+def _ramp(t: Array, width: float) -> Array:
+    """Smooth max(t, 0): its slope goes from 0 to 1 over `width` about t = 0."""
+    s = np.clip(t / width + 0.5, 0.0, 1.0)
+    return np.asarray(width * (s**4 * (2.5 - 3.0 * s + s**2)) + np.maximum(t - width / 2, 0.0))
+
+
+@dataclass(frozen=True)
+class Gesture:
+    """Stances at times [s]; the parts that move; a line of text; a loop that may be repeated."""
+
+    keys: tuple[tuple[float, Stance], ...]
+    parts: tuple[str, ...]
+    text: str
+    loop: tuple[float, float] | None = None
+    travels: bool = False
+    arms_in: float = -0.25
+    """Smallest slope outward of the strings of the hands: a negative one lets them cross the face."""
+    legs: tuple[float, float] = (0.0, 0.1)
+    """Smallest slopes outward and ahead of the strings of the legs. Those that may lean back must lean outward, past the trunk."""
+    steps: Steps | None = None
+    """Steps that carry the actor, instead of keys."""
+
+
+def keyed(*stances: Stance, step: float, lead: float | None = None) -> tuple[tuple[float, Stance], ...]:
+    """Rest, these stances one `step` [s] apart, and rest again; `lead` [s] is the way from rest and back."""
+    lead = step if lead is None else lead
+    times = [0.0, *(lead + step * k for k in range(len(stances))), 2 * lead + step * (len(stances) - 1)]
+    return tuple(zip((round(t, 2) for t in times), (REST, *stances, REST), strict=True))
+
+
+def mirrored(stance: Stance) -> Stance:
+    """Left for right."""
+
+    def flip(v: tuple[float, ...], *signs: float) -> tuple[float, ...]:
+        return tuple(s * a for s, a in zip(signs, v, strict=True))
+
+    return Stance(
+        flip(stance.hips, -1, 1, 1), flip(stance.lean, 1, -1, -1), flip(stance.head, 1, -1, -1),
+        flip(stance.right_foot, -1, 1, 1, -1), flip(stance.left_foot, -1, 1, 1, -1), stance.right_arm, stance.left_arm,
+    )  # type: ignore[arg-type]  # fmt: skip
+
+
+REST = Stance()
+LEFTWARD, RIGHTWARD = Stance(right_arm=reach(0.02, 0.1, 0.42)), Stance(right_arm=reach(0.36, 0.1, 0.34))
+HAT = Stance(right_arm=reach(-0.01, 0.13, 0.215, 30))
+THERE = Stance(right_arm=reach(0.52, 0.08, 0.06), head=(0, 0, -50))
+OUT, HERE = Stance(right_arm=reach(0.25, 0.42, 0.05)), Stance(right_arm=reach(0.04, 0.16, 0.12), head=(8, 0, 0))
+UP = reach(0.2, 0.06, 0.47)
+HIGH, LOWER = (
+    Stance(left_arm=UP, right_arm=UP, head=(-8, 0, 0)),
+    Stance(left_arm=reach(0.3, 0.2, 0.2), right_arm=reach(0.3, 0.2, 0.2)),
+)
+APART, TOGETHER = (
+    Stance(left_arm=reach(0.13, 0.3, 0.0), right_arm=reach(0.13, 0.3, 0.0)),
+    Stance(left_arm=reach(-0.158, 0.3, 0.0), right_arm=reach(-0.158, 0.3, 0.0)),
+)
+OPEN = Stance(left_arm=reach(0.33, 0.16, -0.12), right_arm=reach(0.33, 0.16, -0.12), head=(0, 26, 0))
+DOWN = Stance(hips=(0, -0.1, -0.016), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(20, 62, 0, 20), right_arm=(20, 62, 0, 20))
+YES, NO = Stance(head=(38, 0, 0)), Stance(head=(-12, 0, 0))
+RAISE, KICK = Stance(right_foot=(0, 0.33, 0.2, 0)), Stance(right_foot=(0, 0.66, 0.5, 0), lean=(-8, 0, 0))
+STEP = Stance(left_foot=(0, 0.32, 0.36, 0), right_arm=(15, 60, 0, 40), left_arm=(40, -5, 0, 25))
+LEAN = Stance(hips=(0.015, -0.03, -0.012), lean=(0, 16, 0), head=(0, 8, 0))
+TURN = Stance(
+    lean=(0, 0, 40),
+    head=(0, 0, -20),
+    left_foot=(0, 0, 0, 25),
+    right_foot=(0, 0, 0, 25),
+    left_arm=reach(0.36, 0.2, -0.15),
+    right_arm=reach(0.36, 0.2, -0.15),
+)
+CROUCH = Stance(hips=(0, -0.1, -0.04), lean=(12, 0, 0))
+AIR = Stance(
+    hips=(0, 0.0, 0.28), left_foot=(0, 0.02, 0.28, 0), right_foot=(0, 0.02, 0.28, 0), left_arm=reach(0.36, 0.15, -0.1),
+    right_arm=reach(0.36, 0.15, -0.1),
+)  # fmt: skip
+DANCE = Stance(right_arm=reach(0.12, 0.12, 0.46), left_arm=reach(0.3, 0.1, -0.25))
+HEEL = replace(DANCE, hips=(0, 0, 0.04), left_foot=(-0.06, 0.5, 0.28, 0), right_foot=(0, 0, 0.04, 0), lean=(-4, 7, 0))
+OTHER = replace(DANCE, hips=(0, 0, 0.04), right_foot=(0.06, 0.5, 0.28, 0), left_foot=(0, 0, 0.04, 0), lean=(-4, -7, 0))
+BETWEEN = replace(DANCE, hips=(0, -0.02, -0.01))
+
+WALK, TURNING = Steps(0.3, False, 0.07, 0.82), Steps(0.36, True, 0.06, 0.8, 7)
+
+
+def walking(steps: Steps, text: str) -> Gesture:
+    """A gesture of steps."""
+    return Gesture(((0.0, REST), (steps.duration, REST)), LEGS, text, steps.loop, travels=True, legs=(0.1, -0.15), steps=steps)
+
+
+GESTURES = {
+    "rest": Gesture(keyed(REST, REST, step=0.6), (), "stands still", (0.6, 1.2)),
+    "wave": Gesture(
+        keyed(RIGHTWARD, LEFTWARD, RIGHTWARD, LEFTWARD, RIGHTWARD, LEFTWARD, step=0.66, lead=1.0), ARM, "waves with the right hand",
+        (1.66, 2.98),
+    ),
+    "salute": Gesture(keyed(HAT, HAT, step=1.2, lead=1.0), ARM, "hand to the hat"),
+    "point": Gesture(keyed(THERE, THERE, step=0.9, lead=1.0), ("right_arm", "head"), "points to its right"),
+    "beckon": Gesture(keyed(*(OUT, HERE) * 3, OUT, step=0.6, lead=0.9), ("right_arm", "head"), "come here", (0.9, 2.1)),
+    "cheer": Gesture(keyed(HIGH, LOWER, HIGH, LOWER, HIGH, step=0.6, lead=0.9), (*ARMS, "head"), "both hands up", (0.9, 2.1)),
+    "clap": Gesture(keyed(*(APART, TOGETHER) * 3, APART, step=0.7, lead=1.0), ARMS, "claps its hands", (1.0, 2.4)),
+    "shrug": Gesture(keyed(OPEN, OPEN, step=0.7, lead=0.9), (*ARMS, "head"), "who knows"),
+    "bow": Gesture(keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down"),
+    "nod": Gesture(keyed(YES, NO, YES, NO, YES, step=0.5, lead=0.6), ("head",), "says yes", (0.6, 1.6)),
+    "kick": Gesture(((0, REST), (0.9, RAISE), (1.6, KICK), (1.9, KICK), (2.6, RAISE), (3.5, REST)), ("right_leg",), "kicks a leg"),
+    "march": Gesture(
+        keyed(*(STEP, mirrored(STEP)) * 2, step=0.7, lead=0.7), (*ARMS, *LEGS), "steps on the spot", (0.7, 2.1),
+    ),
+    "walk": walking(WALK, "walks to a place"),
+    "turn": walking(TURNING, "turns to face another way"),
+    "sway": Gesture(
+        keyed(*(LEAN, mirrored(LEAN)) * 2, step=1.2, lead=1.0), ("torso", "head"), "sways from side to side", (1.0, 3.4),
+        arms_in=0.12,
+    ),
+    "twist": Gesture(
+        keyed(*(TURN, mirrored(TURN)) * 2, step=1.3, lead=1.1), ("torso", "head", *ARMS),
+        "turns its shoulders to and fro", (1.1, 3.7),
+    ),
+    "hop": Gesture(keyed(CROUCH, AIR, CROUCH, AIR, CROUCH, step=0.5, lead=0.6), ALL, "hops twice"),
+    "polka": Gesture(
+        keyed(*(BETWEEN, HEEL, BETWEEN, OTHER) * 2, BETWEEN, step=0.5, lead=0.9), ALL, "a dance step", (0.9, 2.9),
+    ),
+}  # fmt: skip
