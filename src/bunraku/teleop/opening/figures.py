@@ -16,7 +16,7 @@ def chapter() -> Chapter:
 
 def _entry(name: str) -> Entry:
     flat = "pendulum" in name or name in ("chain", "arm2d")
-    front = FACE_Y if "marionette" in name else FROM_SIDE if flat else None
+    front = FACE_Y if "marionette" in name or name == "actor" else FROM_SIDE if flat else None
     return Entry(
         name.replace("_", " ").capitalize(),
         lambda: at_hand(named(name)),
