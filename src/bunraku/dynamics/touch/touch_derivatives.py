@@ -70,7 +70,7 @@ def touch_step_once(
     derivatives: whether q_dx and momentum_dx are wanted
 
     Returns the step. Raises BunrakuError where it had to be taken in parts, or the puppeteer was held back: such a step has no
-    derivative. Contacts that adhere have none, either.
+    derivative. Contacts that adhere have none, either, and neither have those that are between sticking and sliding.
     """
     rules = as_touch(touch)
     assert rules is not None
@@ -125,8 +125,6 @@ def _derivative(
     for c in rows:
         if states[c] == 2 and (c - tree.links["normal"][c]) % 2 == 1:
             _slide(tree, int(c), lam, h1 - h0, G, g, M, b)
-    if not np.isfinite(M).all():  # a contact that slides, but has not moved
-        return np.full((2 * n, 2 * nq), np.nan), False
     if len(rows) == 0:
         return free, True
     by_lambda = -push @ A0[rows, :n].T
@@ -143,8 +141,7 @@ def _slide(tree: FigureTree, c: int, lam: Array, slip: Array, G: Array, g: Array
     s = slip[c : c + 2]
     size = float(np.hypot(*s))
     if size == 0.0:
-        M[c] = np.nan
-        return
+        raise BunrakuError("the step has no derivative here: a contact that slides has not moved\n  advice: take a longer step")
     w = s / size
     turn = friction * lam[normal] / size * (np.eye(2) - np.outer(w, w))
     M[c : c + 2] = -turn @ G[c : c + 2]
