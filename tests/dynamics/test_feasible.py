@@ -23,7 +23,8 @@ from tests.dynamics.troupe import TROUPE
 Array = NDArray[np.float64]
 FIGURES: dict[str, Callable[[], Figure]] = {
     **{
-        name: partial(library.named, name) for name in ("arm2d", "arm3d", "marionette22", "marionette25", "hand", "finger", "crane")
+        name: partial(library.named, name)
+        for name in ("arm2d", "arm3d", "marionette22", "marionette25", "actor", "hand", "finger", "crane")
     },
     **{make.__name__: make for make in (contraptions.reeved, contraptions.welded, contraptions.rigged)},
     **{make.__name__: make for make in TROUPE},
