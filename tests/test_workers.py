@@ -92,6 +92,21 @@ def test_ctrl_c_is_not_for_workers(tmp_path: Path) -> None:
         assert job.result(PATIENCE) == 5
 
 
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="no masks of signals here")
+def test_workers_never_hear_ctrl_c(tmp_path: Path) -> None:
+    """Not while Python itself starts either: what a worker blocks is written down before its first import of ours."""
+    watch = "import os, signal; open(os.environ['HEARD'], 'a').write(repr(signal.pthread_sigmask(0, []) >= {signal.SIGINT}) + ' ')"
+    (tmp_path / "sitecustomize.py").write_text(watch)
+    script = "from bunraku.workers import Pool\nwith Pool(2) as pool:\n    print(list(pool.map(abs, [-1, 2, -3])))"
+    own = {"HEARD": str(tmp_path / "heard"), "PYTHONPATH": os.pathsep.join([str(tmp_path), *filter(None, sys.path)])}
+    done = subprocess.run([sys.executable, "-c", script], env=os.environ | own, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[1, 2, 3]"
+    program, *others = (tmp_path / "heard").read_text().split()
+    assert program == "False"
+    assert len(others) >= 2
+    assert set(others) == {"True"}
+
+
 def test_pool_wants_a_worker() -> None:
     with pytest.raises(BunrakuError, match="0 workers"):
         Pool(0)

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, InvalidStateError
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
 from typing import Any
@@ -129,8 +130,6 @@ class Pool(Executor):
             self._mouth.send_bytes(b"")
 
     def _supervise(self) -> None:
-        if hasattr(signal, "pthread_sigmask"):
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # processes that this thread starts inherit it
         while True:
             with self._lock:
                 self._hand_out()
@@ -177,6 +176,7 @@ class Pool(Executor):
         spawn = multiprocessing.get_context("spawn")
         here, there = spawn.Pipe()
         process = spawn.Process(target=serve, args=(there,), name="bunraku-worker", daemon=self._lasting)
+        _block_interrupts()
         with contextlib.nullcontext() if main else _no_main():
             process.start()
         there.close()
@@ -219,6 +219,13 @@ class Pool(Executor):
         died = BunrakuError(f"a job failed: {self.tries} workers died\n  advice: is there enough memory?")
         _settle(job.future, False, died)
         self._idle.notify_all()
+
+
+def _block_interrupts() -> None:
+    """Processes that this thread starts do not hear Ctrl-C, from their first instruction on: they inherit what it blocks."""
+    if hasattr(signal, "pthread_sigmask"):
+        resource_tracker.ensure_running()  # before: where Python starts this process of its own, it unblocks the signal
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
 
 
 @contextlib.contextmanager
