@@ -99,8 +99,9 @@ def simulated(asked: Array, rest: Array) -> tuple[Array, Array]:
 
 
 def arrived(made: Array, rest: Array) -> Array:
-    """`made` (T, n_q) with what is left of swings at its end removed over the last second, so that pieces join."""
-    share = eased(np.linspace(1.0 - DT * (len(made) - 1), 1.0, len(made)))[:, None]
+    """`made` (T, n_q), sampled for the library, with what is left of swings at its end removed over the last second, so that
+    pieces join."""
+    share = eased(1.0 - (np.arange(len(made))[::-1] / SAMPLE_RATE))[:, None]
     return np.asarray(made + share * (rest - made[-1]))
 
 
@@ -118,7 +119,7 @@ def made_of(gesture: Gesture, puppet: Puppet) -> tuple[Array, Array | None]:
     if way is not None:
         ahead = np.zeros(len(t)) if heading is way else way
         made = puppet.placed(made, np.zeros(len(t)), -ahead, -heading)
-    return arrived(made, puppet.rest), way
+    return made, way
 
 
 def main(names: list[str]) -> None:
@@ -129,9 +130,12 @@ def main(names: list[str]) -> None:
         print(name, flush=True)
         gesture = GESTURES[name]
         made, way = made_of(gesture, puppet)
-        motion = Motion.of(FIGURE, DT * np.arange(len(made))[::every], made[::every])
+        motion = Motion.of(FIGURE, DT * np.arange(len(made))[::every], arrived(made[::every], puppet.rest))
         steps = None if way is None else way[::every]
-        known[name] = MotionPiece(name, motion, gesture.parts, gesture.loop, gesture.travels, gesture.text, steps)
+        turns = gesture.steps is not None and gesture.steps.turns
+        known[name] = MotionPiece(
+            name, motion, gesture.parts, gesture.loop, gesture.travels, gesture.text, steps, turns, loose=bool(gesture.parts)
+        )
         save_pieces(MOTION_FOLDER / f"{FIGURE.name}.npz", {key: known[key] for key in GESTURES if key in known})
 
 

@@ -32,7 +32,7 @@ def reference(score: Score, role: str, t: Array, shifts: Array) -> Jet:
     for timed in cues:
         u = phase(timed, t, shifts, score.script.count)
         _layer(local, timed, u, alone=not any(_overlap(timed, other) for other in cues if other is not timed))
-        x, y, turn = (_moved(base, u, b - a) for base, a, b in zip((x, y, turn), timed.origin, timed.goal, strict=True))
+        x, y, turn = (_moved(base, timed, u, b - a) for base, a, b in zip((x, y, turn), timed.origin, timed.goal, strict=True))
     return placed(puppet, local, x, y, turn)
 
 
@@ -64,25 +64,27 @@ def _overlap(a: Timed, b: Timed) -> bool:
 
 def _layer(local: Jet, timed: Timed, u: Jet, *, alone: bool) -> None:
     """Adds a piece to `local` while it lasts. If `alone`, all its variables are added, not only those of its own parts."""
-    known = timed.role.repertoire
-    piece = known.mirrored[timed.piece.name] if timed.cue.mirrored else timed.piece
+    known, piece = timed.role.repertoire, timed.played
     on = np.flatnonzero((u.value > 0.0) & (u.value < 1.0))
     if not piece.parts or not len(on):
         return
     own = known.puppet.variables(known.puppet.parts if alone else piece.parts)
     curve, during = piece.curve(timed.loops), Jet(u.value[on], u.first[on], u.second[on])
-    more = during.through(*(timed.cue.size * curve(during.value, k)[:, own] for k in range(3)))
+    more = during.through(*(timed.size * curve(during.value, k)[:, own] for k in range(3)))
     rows = np.ix_(on, own)
     local.value[rows] += more.value
     local.first[rows] += more.first
     local.second[rows] += more.second
 
 
-def _moved(base: Jet, u: Jet, by: float) -> Jet:
-    """Adds a straight minimum-jerk motion from rest to rest: 10u³ − 15u⁴ + 6u⁵."""
+def _moved(base: Jet, timed: Timed, u: Jet, by: float) -> Jet:
+    """Adds a straight motion from rest to rest: as the steps of the piece lead, or with minimum jerk, 10u³ − 15u⁴ + 6u⁵."""
     if by == 0.0:
         return base
     v = u.value
+    if timed.piece.way is not None:
+        share = timed.played.progress(timed.loops)
+        return base + u.through(by * share(v), by * share(v, 1), by * share(v, 2))
     return base + u.through(
         by * v**3 * (10 - 15 * v + 6 * v * v), by * 30 * v**2 * (1 - v) ** 2, by * 60 * v * (1 - v) * (1 - 2 * v)
     )

@@ -28,10 +28,8 @@ SAMPLE_RATE = 25.0  # samples per second of a piece of the library
 
 def save_pieces(path: str | os.PathLike[str], pieces: Mapping[str, MotionPiece]) -> None:
     """Writes `pieces` of one figure, by name, to the file `path`."""
-    words = {
-        name: {"parts": piece.parts, "loop": piece.loop, "travels": piece.travels, "text": piece.text}
-        for name, piece in pieces.items()
-    }
+    kept = ("parts", "loop", "travels", "text", "turns", "loose")
+    words = {name: {word: getattr(piece, word) for word in kept} for name, piece in pieces.items()}
     arrays: dict[str, Any] = {f"piece {name}": piece.motion.q.astype(np.float32) for name, piece in pieces.items()}
     arrays |= {f"way {name}": piece.way for name, piece in pieces.items() if piece.way is not None}
     arrays["words"] = np.frombuffer(json.dumps(words).encode(), np.uint8)
@@ -65,5 +63,5 @@ def repertoire_of(figure: Figure) -> Repertoire:
         own = words[name]
         motion = Motion.of(figure, np.arange(len(q)) / SAMPLE_RATE, q)
         loop = tuple(own["loop"]) if own["loop"] else None
-        pieces[name] = MotionPiece(name, motion, tuple(own["parts"]), loop, own["travels"], own["text"], ways.get(name))
+        pieces[name] = MotionPiece(name, motion, **own | {"parts": tuple(own["parts"]), "loop": loop}, way=ways.get(name))
     return Repertoire(Puppet(figure, rest), pieces)

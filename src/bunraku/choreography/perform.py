@@ -239,8 +239,9 @@ class _Show:
             wanted = self.wanted[stretch.role][stretch.first : stretch.last + 1]
             try:
                 found = rehearse(
-                    hung[stretch.role], wanted, folder=self.folder, again=self.again, solved=anew.append, progress=heard
-                )
+                    hung[stretch.role], wanted, loose=self._loose(stretch), folder=self.folder, again=self.again,
+                    solved=anew.append, progress=heard,
+                )  # fmt: skip
             except BunrakuError as error:
                 raise self._blamed(stretch.role, stretch.first * self.dt, error) from None
             ready.append(stretch)
@@ -253,6 +254,11 @@ class _Show:
         self.anew = len(anew)
         done = {s: f for s, f in futures.items() if not f.cancelled() and f.exception() is None}
         return {stretch: future.result() for stretch, future in done.items()}, stopped
+
+    def _loose(self, stretch: Stretch) -> bool:
+        """Whether strings go slack in a piece of a stretch."""
+        begin, end = (k * self.dt / self.script.count for k in (stretch.first, stretch.last))
+        return any(t.piece.loose and t.begin[0] < end and t.end[0] > begin for t in self.made.of(stretch.role))
 
     def _part(self, role: str) -> RehearsedPart:
         """A puppet's part in the whole show: rehearsed stretches, and rest between them."""

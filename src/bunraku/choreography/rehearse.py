@@ -1,8 +1,10 @@
-"""Rehearse: finds the motion of a puppet that is nearest to its reference, and the hands that produce it.
+"""Rehearse: finds a motion of a puppet that is near its reference, and the hands that produce it.
 
 The reference adds up motions that were made separately: hands that simply follow it would make the puppet swing. Optimal control
 finds the hands that keep the puppet closest to the reference. It treats strings as wires, which never go slack, so that the
 problem is smooth. Limits require that the wires only pull; the resulting motion is then possible with strings as well.
+
+Wires cannot do a motion in which strings go slack. There the hands follow the reference, and feedback corrects them.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.brief import brief
+from bunraku.choreography.part import RehearsedPart, play
 from bunraku.choreography.puppet import Puppet
 from bunraku.control import Acceleration, Configuration, Limits, Momentum, Optimum, Speed, Tension, optimize
 from bunraku.control.control_problem import MotionExpansion
@@ -78,6 +81,10 @@ class RehearsalOptions:
     """Maximum number of iterations."""
     near_enough: float = 0.1
     """A search that did not converge is accepted if its last iteration expected a relative decrease below this."""
+    following_error: float = 0.06
+    """A puppet that follows its reference is near enough with this root-mean-square deviation [rad or m]."""
+    following_end: float = 0.2
+    """Largest deviation of any variable at the end of a stretch that was followed [rad or m]; feedback removes it."""
     growth: tuple[float, ...] = (0.15, 0.3, 0.5, 0.75, 1.0)
     """Shares of the wanted motion that are solved one after the other if the whole motion is too large for one search."""
 
@@ -94,7 +101,7 @@ class Rehearsed:
     """Impulses of strings and wires [N·s], (N, …)."""
     iterations: int
     outcome: str
-    """The kind of outcome of the search: "converged", "out of iterations"."""
+    """"followed", or the kind of outcome of the search: "converged", "out of iterations"."""
     converged: bool
     """Whether the search ended at an optimum, or near enough."""
 
@@ -168,6 +175,29 @@ class Hung:
         work.at(Rollout(x, np.concatenate([u, np.zeros((N, len(self.wired.forces)))], 1), impulse, np.ones(impulse.shape, np.int8)))
         work.gauss_newton()
         return work.gains.copy()
+
+    def followed(self, wanted: Array) -> Rehearsed | None:
+        """The motion on strings, which may go slack, whose hands follow the reference `wanted` (N + 1, n_q), corrected by feedback.
+
+        None if the puppet cannot follow.
+        """
+        figure, own, n, n_q = self.puppet.figure, self.options, self.wired.n_dynamic, self.wired.n_q
+        u = np.ascontiguousarray(wanted[1:, n:])
+        try:
+            free = Simulation(figure, wanted[0], dt=own.dt).run(u)
+            x = np.zeros((len(wanted), 2 * n_q))
+            x[:, :n_q], x[0, n_q : n_q + n], x[1:, n_q : n_q + n] = wanted, self.momentum, free.momentum
+            x[1:, n_q + n :] = np.diff(wanted[:, n:], axis=0) / own.dt
+            near = x.copy()
+            near[1:, :n_q] = free.q
+            # Wires that hardly pull would be no constraint; where strings are slack, they are taken to pull a little.
+            gains = self.gains(near, u, np.maximum(free.impulse[:, : len(self.impulse)], 0.3 * self.impulse))
+            played = play(RehearsedPart(figure, own.dt, x, u, gains))
+        except BunrakuError:
+            return None
+        away = np.abs(played.q - wanted)[:, :n]
+        close = np.sqrt(np.mean(away**2)) < own.following_error and away[-1].max() < own.following_end
+        return Rehearsed(played.x, played.q[1:, n:].copy(), own.dt * played.tension[1:], 1, "followed", bool(close))
 
     def _rates(self) -> dict[str, float]:
         """Weights of momenta such that equal rates cost the same: a swinging hand counts as much as a torso."""
@@ -269,23 +299,25 @@ class Hung:
         share = eased((np.arange(len(x)) - len(x) + 1) * own.dt / own.arrival_time + 1.0)[:, None]
         return np.asarray(x + share * (end - x[-1]))
 
-    def fingerprint(self, wanted: Array) -> str:
-        """A hash of all that the rehearsal of `wanted` (N + 1, n_q) depends on. Differences below a nanometre do not count."""
+    def fingerprint(self, wanted: Array, loose: bool) -> str:
+        """A hash of all that the rehearsal of `wanted` (N + 1, n_q), `loose` or not, depends on. Differences below a nanometre do
+        not count."""
         digest = hashlib.sha256(
-            f"rehearsal 13 {self.options}\n{self.puppet.figure!r}".encode()
+            f"rehearsal 14 {loose} {self.options}\n{self.puppet.figure!r}".encode()
         )  # increase the number when the method changes
         digest.update(np.round(wanted * 1e9).astype(np.int64).tobytes())
         return digest.hexdigest()[:24]
 
 
 def rehearse(
-    hung: Hung, wanted: Array, *, folder: Path | None = None, again: bool = False,
+    hung: Hung, wanted: Array, *, loose: bool = False, folder: Path | None = None, again: bool = False,
     solved: Callable[[Rehearsed], None] | None = None, progress: Listener | None = None,
 ) -> Rehearsed:  # fmt: skip
-    """The best motion of a puppet on a stretch from rest to rest, from the cache or by `Hung.surest`.
+    """A motion of a puppet on a stretch from rest to rest: from the cache, by `Hung.followed`, or by `Hung.surest`.
 
     hung: the puppet.
     wanted: the reference, (N + 1, n_q), one sample per time step. The cache ignores where on the stage it begins.
+    loose: whether it is made of motions in which strings go slack. A search, which takes strings for wires, would not find it.
     folder: where results are cached; the user's cache folder if None.
     again: whether cached results are ignored.
     solved: called with a result that was not in the cache.
@@ -298,13 +330,17 @@ def rehearse(
     for i, j in (puppet.root[:2], *puppet.spindles.tolist()):
         here[i], here[j] = wanted[0, puppet.root[0]], wanted[0, puppet.root[1]]
     local = wanted - here
-    file = (folder or user_cache() / "rehearsals") / f"{hung.fingerprint(local)}.npz"
+    file = (folder or user_cache() / "rehearsals") / f"{hung.fingerprint(local, loose)}.npz"
     found = None if again else _loaded(file)
     if found is None:
-        best = hung.surest(local, progress=progress)
+        found = hung.followed(local) if loose else None
+        if found is None or not found.converged:
+            best = hung.surest(local, progress=progress)
+            found = Rehearsed(
+                best.run.x, best.kinematic, best.run.impulse, len(best.history), best.outcome.kind, hung.accepts(best)
+            )
         end = np.concatenate([local[-1], hung.momentum, np.zeros(hung.wired.n_q - n)])
-        x, u = hung.arrived(best.run.x, end), hung.arrived(best.kinematic, local[-1, n:])
-        found = Rehearsed(x, u, best.run.impulse, len(best.history), best.outcome.kind, hung.accepts(best))
+        found = replace(found, x=hung.arrived(found.x, end), u=hung.arrived(found.u, local[-1, n:]))
         _kept(file, found)
         if solved is not None:
             solved(found)

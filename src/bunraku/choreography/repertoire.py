@@ -39,7 +39,11 @@ class MotionPiece:
     text: str = ""
     """One line of description."""
     way: Array | None = None
-    """How far its steps have led at each sample [m ahead, or rad to the left], (T,); None if steps do not tell."""
+    """How far its steps have led at each sample [m ahead, or rad to the left if it `turns`], (T,); None if steps do not tell."""
+    turns: bool = False
+    """Whether its steps lead about the vertical."""
+    loose: bool = False
+    """Whether strings go slack in it."""
     fastest: float = 0.7
     """Shortest allowed duration, as a share of its natural duration."""
     slowest: float = 2.0
@@ -97,6 +101,25 @@ class MotionPiece:
             out += share * (off[np.clip(k - j * period, 0, len(t) - 1)] - out)
         return k * t[1], out
 
+    def led(self, loops: int) -> float:
+        """How far its steps lead with `loops` rounds of its loop [m ahead, or rad to the left]; 0 if steps do not tell."""
+        return float(self._way(loops)[-1]) if self.way is not None else 0.0
+
+    def progress(self, loops: int) -> BSpline:
+        """Which share of its way its steps have led, as a function of progress 0 … 1, with `loops` rounds."""
+        way = self._way(loops)
+        still = [(1, 0.0), (2, 0.0)]
+        return make_interp_spline(np.linspace(0.0, 1.0, len(way)), way / way[-1], k=5, bc_type=(still, still))
+
+    def _way(self, loops: int) -> Array:
+        assert self.way is not None
+        if self.loop is None or loops == 1:
+            return self.way
+        t = self.motion.t - self.motion.t[0]
+        a, b = np.searchsorted(t, self.loop[0]), np.searchsorted(t, self.loop[1])
+        rounds = [self.way[a:b] + k * (self.way[b] - self.way[a]) for k in range(loops)]
+        return np.concatenate([self.way[:a], *rounds, self.way[b:] + (loops - 1) * (self.way[b] - self.way[a])])
+
     def curve(self, loops: int) -> BSpline:
         """The deviation from rest as a function of progress 0 … 1, with `loops` rounds: a spline that starts and ends smoothly."""
         t, off = self.unrolled(loops)
@@ -120,7 +143,10 @@ class Repertoire:
     def mirrored(self) -> Mapping[str, MotionPiece]:
         """The same pieces with left and right exchanged."""
         names = self.puppet.parts
-        return {
-            name: replace(piece, motion=piece.motion.mirror(), parts=tuple(partner(part, names) for part in piece.parts))
-            for name, piece in self.pieces.items()
-        }
+
+        def flipped(piece: MotionPiece) -> MotionPiece:
+            way = -piece.way if piece.turns and piece.way is not None else piece.way
+            parts = tuple(partner(part, names) for part in piece.parts)
+            return replace(piece, motion=piece.motion.mirror(), parts=parts, way=way)
+
+        return {name: flipped(piece) for name, piece in self.pieces.items()}

@@ -33,6 +33,10 @@ class ScoreOptions:
     """Maximum mean speed during a cue [m/s]."""
     turning_speed: float = 1.8
     """Maximum mean turning speed during a cue [rad/s]; faster turns tangle the strings."""
+    longest_step: float = 1.3
+    """Longest steps, as a share of those of the piece."""
+    straight: float = 0.2
+    """Steps that lead ahead may lead aside by so much [rad]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +61,32 @@ class Timed:
     def counts(self) -> float:
         """Duration without shifts [counts]."""
         return float(self.end[0] - self.begin[0])
+
+    @property
+    def played(self) -> MotionPiece:
+        """The piece, or its mirror image: as the cue says, and where steps turn to the right instead of the left."""
+        right = self.piece.turns and self.goal[2] < self.origin[2]
+        return self.role.repertoire.mirrored[self.piece.name] if self.cue.mirrored != right else self.piece
+
+    @property
+    def aside(self) -> float:
+        """Which way its goal is, from where the puppet faces, to its left [rad]; 0 if it stays where it is."""
+        x, y = self.goal[0] - self.origin[0], self.goal[1] - self.origin[1]
+        return math.remainder(math.atan2(-x, y) - self.origin[2], 2.0 * math.pi) if math.hypot(x, y) > 0.0 else 0.0
+
+    @property
+    def size(self) -> float:
+        """Factor on the piece's deviation from rest. Steps are as long as their way and number ask for."""
+        if self.piece.way is None:
+            return self.cue.size
+        return self.way / abs(self.played.led(self.loops))
+
+    @property
+    def way(self) -> float:
+        """How far its steps must lead [m, or rad if they turn]."""
+        if self.piece.turns:
+            return abs(self.goal[2] - self.origin[2])
+        return math.dist(self.origin[:2], self.goal[:2])
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +156,7 @@ class Score:
 
 def parts_of(timed: Timed) -> tuple[str, ...]:
     """The parts of its puppet that a `timed` cue needs."""
-    piece = timed.role.repertoire.mirrored[timed.piece.name] if timed.cue.mirrored else timed.piece
+    piece = timed.played
     moves = timed.goal != timed.origin
     return (*piece.parts, TORSO) if moves and TORSO not in piece.parts else piece.parts
 
@@ -239,6 +269,7 @@ def _require_playable(script: Script, timed: Timed, seconds: float, options: Sco
         raise place.error(
             f"{cue.motion!r} in {timed.counts:g} counts ({seconds:.2g} s) is too {'fast' if fast else 'slow'}", advice=advice
         )
+    _require_steps(script, timed, seconds, options)
     way = math.dist(timed.origin[:2], timed.goal[:2])
     if way > options.walking_speed * seconds + COUNT_TOLERANCE:
         needed = math.ceil(way / options.walking_speed / script.count)
@@ -251,6 +282,28 @@ def _require_playable(script: Script, timed: Timed, seconds: float, options: Sco
         raise cue.where.place_of("facing").error(
             f"{math.degrees(turn):.0f}° in {timed.counts:g} counts ({seconds:.2g} s) would tangle the strings",
             advice=f"give it {math.ceil(turn / options.turning_speed / script.count)} counts",
+        )
+
+
+def _require_steps(script: Script, timed: Timed, seconds: float, options: ScoreOptions) -> None:
+    """Raises FileError where the feet would slide: steps that are too long, or that lead another way."""
+    cue, piece = timed.cue, timed.piece
+    if piece.way is None:
+        return
+    if not piece.turns and abs(timed.aside) > options.straight:
+        to = math.degrees(timed.origin[2] + timed.aside)
+        raise cue.where.place_of("to").error(
+            f"{cue.motion!r} leads ahead, and this place is {math.degrees(timed.aside):.0f}° to the left of where "
+            f"{timed.role.name} faces",
+            advice=f"let it turn first: facing: {to:.0f} deg",
+        )
+    if timed.size > options.longest_step:
+        loops = math.ceil((timed.way / options.longest_step - piece.led(1)) / (piece.led(2) - piece.led(1))) if piece.loop else 0
+        needed = math.ceil(0.9 * piece.natural(1 + max(loops, 0)) / script.count)
+        raise cue.where.place_of("facing" if piece.turns else "to").error(
+            f"{cue.motion!r} in {timed.counts:g} counts ({seconds:.2g} s) leads by {abs(piece.led(timed.loops)):.2g} "
+            f"{'rad' if piece.turns else 'm'} at its natural steps, not by {timed.way:.2g}",
+            advice=f"give it {needed} counts" if loops > 0 else "give it less to go",
         )
 
 
