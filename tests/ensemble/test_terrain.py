@@ -117,3 +117,21 @@ def test_a_team_goes_up(team):
     assert np.abs(Q - team.on_ground(Q)).max() < TiedOptions().tolerance, "round corners too"
     assert space.world.check(Q).clearance.min() > 0.01 - 2e-4
     assert team.reaches(Q).all()
+
+
+def test_what_is_carried_follows_the_ground(team):
+    space = team.space(hill(), AREA, margin=0.01)
+    a, b = standing(team, -1.5, 0.0, 1.0), standing(team, 5.0, 0.0, 1.48)
+    Q = samples(space.curve(a, b), np.linspace(0.0, 1.0, 301))
+    bases, held = team.in_world(Q)
+    ground = np.mean([own[:, 3] for own in bases.values()], axis=0)
+    assert np.ptp(held[:, 2] - ground) < 0.03, "at the same height over the feet of those who carry it"
+    assert team.reaches(Q).all()
+
+
+def test_hips_rise_evenly_over_stairs():
+    grid = np.repeat(0.16 * np.floor(np.clip(np.arange(0.0, 3.0, 0.05) - 1.0, 0.0, 1.2) / 0.3)[None], 20, 0)
+    stairs = Terrain((0.0, 0.0), 0.05, grid)
+    x = np.stack([np.linspace(0.0, 2.9, 200), np.full(200, 0.5)], 1)
+    assert np.diff(stairs.heights(x)).max() > 2.5 * np.diff(stairs.smooth.heights(x)).max()
+    assert np.abs(stairs.smooth.heights(x) - stairs.heights(x)).max() < 0.12

@@ -10,6 +10,7 @@ the result. If a stage fails, the place where it failed is barred, and another p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -19,10 +20,12 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d
 
 from bunraku.arguments import require_common, require_kind, require_number
+from bunraku.collision.way_curve import WayCurve
 from bunraku.ensemble.animate import AnimateOptions, Animation, animate
 from bunraku.ensemble.barriers import Barriers
 from bunraku.ensemble.carry_result import CARRIED, CARRY_STAGES, NO_WAY, NOT_HELD, REFUSED, TOUCHES, Carry
 from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.holdable import Holdable, HoldableOptions
 from bunraku.ensemble.no_way import WhyNotOptions, in_reach, why_not
 from bunraku.ensemble.recheck_team import TeamRecheckOptions, TeamVerdict, recheck
 from bunraku.ensemble.team_sampling import TeamSampler
@@ -36,6 +39,7 @@ from bunraku.planning.ways.path import Path, rounded, shortcut
 from bunraku.planning.ways.path_timing import PathTiming
 from bunraku.planning.ways.roadmap import Roadmap
 from bunraku.planning.ways.rrt_connect import Growth, connect
+from bunraku.planning.ways.steer import Bezier
 from bunraku.planning.ways.visibility import learn
 from bunraku.progress import Listener, Progress
 
@@ -47,16 +51,20 @@ Array = NDArray[np.float64]
 class CarryOptions:
     """Numbers that tune carrying, including those of its stages."""
 
-    guards: int = 24
-    """Guards of the roadmap that are learnt before the first search for a path."""
+    guards: int = 0
+    """Guards of the roadmap that are learnt before the first search for a path. They serve errands that use the roadmap again;
+    one errand alone is done sooner without."""
     failures: int = 40
     """Learning ends after this many free samples in a row that add no guard."""
     plain: int = 1
     """Number of pairs of trees that grow toward random configurations; those after them are guided along routes (see `routes`)."""
     plain_nodes: int = 600
     """Maximum number of nodes of such a pair; on uneven ground, where nothing guides, later pairs get more."""
+    plain_targets: int = 1200
+    """Maximum number of targets of a pair that steers along curves, which takes long."""
     nodes: int = 3000
-    """Maximum number of nodes of a guided pair; every second pair may have three times as many."""
+    """Maximum number of nodes of a guided pair; every second pair may have three times as many. If somebody walks along
+    curves, such pairs sidestep, and take turns with smaller ones that do not."""
     trees: int = 60
     """Maximum number of pairs of trees; if one pair does not meet, a new pair starts with other random numbers."""
     shortcuts: int = 200
@@ -64,15 +72,19 @@ class CarryOptions:
     detours: int = 2
     """After a recovery, as many other paths are searched for, and the shortest of all is taken."""
     slower: int = 4
-    """How many times a motion that is too fast somewhere is made again, slower there."""
+    """How many times a motion that is too fast somewhere, or of a walker who loses hold, is made again, slower there."""
+    slowing: float = 1.5
+    """Such a walker is slower from about this time before to as much after losing hold [s]."""
     hurried: float = 1.2
     """What is faster than its limits by less than this factor is slowed down without making the motion again."""
     rounds: int = 12
     """Maximum number of paths that are tried."""
     barrier: float = 0.3
-    """The next path keeps this distance from the place where one failed, and more each time [weighted m]."""
+    """The next path keeps this distance from the place where one failed, and more each time [weighted m]; twice as much from
+    where an agent cannot pass in any posture."""
     tuning_share: float = 0.25
     """Share of the budget that tuning of one motion may take; another path is often faster."""
+    holdable: HoldableOptions = HoldableOptions()
     animate: AnimateOptions = AnimateOptions()
     tune: TuneOptions = TuneOptions()
     joints: JointLimits = JointLimits()
@@ -135,10 +147,16 @@ class _Run:
         errand = self.errand
         space = errand.space if self.known is None else self.known.space
         self.barriers = Barriers(space.weights)
-        self.guided = errand.space.restricted(self.barriers.passed_by)
-        self.space = space.restricted(self.barriers.passed_by)
+        self.careful = errand.team.terrain is not None  # on level ground it is seldom worth the time, until an arm fails
+        holdable = Holdable(errand.team, np.stack([errand.start, errand.goal]), space.weights, options=self.options.holdable)
+
+        def allowed(curve: WayCurve) -> bool:
+            return self.barriers.passed_by(curve) and (not self.careful or holdable.along(curve))
+
+        self.guided, self.space = errand.space.restricted(allowed), space.restricted(allowed)
         if isinstance(self.space.sampler, TeamSampler):
             self.space = self.space.sampled_by(self.space.sampler.plain(), None)
+        self.walked = any(issubclass(agent.moves, Bezier) for agent in errand.team.agents)
         self.known = self.roadmap = Roadmap(self.space) if self.known is None else self.known
         for q, outcome, end in ((errand.start, START_BLOCKED, "start"), (errand.goal, GOAL_BLOCKED, "goal")):
             if why := self.space.objection(self.space.configuration(q, f"the {end} of the errand")):
@@ -200,19 +218,22 @@ class _Run:
         start, goal = (space.configuration(q, "an end of the errand") for q in (self.errand.start, self.errand.goal))
         found: list[Path] = []
         with self.working("roadmap"):
+            known = self.roadmap.search(start, goal)
+            found += [] if known is None else [known]
             for k in range(1 + (self.options.detours if self.round else 0)):
-                growth = self._grown(start, goal, k) if not k or self.left > 0.5 * self.errand.budget else None
-                if growth is None or growth.path is None:
+                if found and not (self.round and self.left > 0.5 * self.errand.budget):
+                    break
+                growth = self._grown(start, goal, k)
+                if growth.path is None:
                     break
                 self.roadmap.add_path(growth.path)
                 found.append(growth.path)
         if not found:
-            assert growth is not None
             return growth
         with self.working("query"):
-            known = self.roadmap.search(start, goal)  # through the paths found, too; so it is no longer than these
-            found = [*found[1:], found[0] if known is None else known]
-            self.path = rounded(min((self._shorter(path) for path in found), key=lambda path: path.length))
+            if len(found) > 1:
+                found = [shortcut(path, seed=self.seed + self.round, tries=self.options.shortcuts // 4) for path in found]
+            self.path = rounded(self._shorter(min(found, key=lambda path: path.length)))
         return None
 
     def _shorter(self, path: Path) -> Path:
@@ -229,14 +250,16 @@ class _Run:
         best, near = None, np.inf
         for k in range(self.options.trees):
             guided = k >= self.options.plain and self.guided.vary is not None
+            aside = guided and self.walked and (k - self.options.plain) % 2 == 0
             nodes = self.options.plain_nodes * (1 + k // 8)
-            if guided:  # some spaces need many nodes, in others most trees get stuck
-                nodes = self.options.nodes * (3 if (k - self.options.plain) % 2 else 1)
+            if aside or (guided and not self.walked):  # some spaces need many nodes, in others most trees get stuck
+                nodes = self.options.nodes * (3 if (k - self.options.plain) // (1 + self.walked) % 2 else 1)
             seed = int(np.random.SeedSequence((self.seed, self.round, k, *([number] if number else []))).generate_state(1)[0])
-            space = self.guided if guided else self.space
-            growth = connect(space, start, goal, seed=seed, seconds=max(self.left, 0.0), nodes=nodes)
+            space = self.guided.sidestepping() if aside else self.guided if guided else self.space
+            targets = self.options.plain_targets * (1 + k // 8) if self.walked and not aside else math.inf
+            growth = connect(space, start, goal, seed=seed, seconds=max(self.left, 0.0), nodes=nodes, targets=targets)
             if growth.path is not None:
-                return growth
+                return replace(growth, path=Path(self.space, growth.path.curves))
             _stop_if(growth.outcome)
             away = float(self.space.distances(goal, growth.trees[0].nodes).min())
             if away < near:
@@ -273,12 +296,16 @@ class _Run:
         animation = self._animated(self.timing)
         for _ in range(self.options.slower):
             if animation.motion is None:
-                return self._barred(NOT_HELD, animation.trouble, animation.at)
-            hurry = haste(self.errand.team, animation.motion, self.errand.limits, self.options.joints)
-            if hurry.max() <= self.options.hurried:
-                break
+                if not animation.walks:
+                    break
+                t, hurry = self._halting(animation.at)
+            else:
+                t = animation.motion.t - animation.lead
+                hurry = haste(self.errand.team, animation.motion, self.errand.limits, self.options.joints)
+                if hurry.max() <= self.options.hurried:
+                    break
             with self.working("timing"):
-                self.timing = self.errand.timed(self.path, slower=self._slower(animation.motion.t - animation.lead, hurry))
+                self.timing = self.errand.timed(self.path, slower=self._slower(t, hurry))
             animation = self._animated(self.timing)
         if animation.motion is None:
             return self._barred(NOT_HELD, animation.trouble, animation.at)
@@ -295,6 +322,15 @@ class _Run:
             why = f"{first.what}: {first.where}, {first.t:.3g} s after the start"
             return self._barred(REFUSED, why, float(t[min(first.sample, len(t) - 1)]))
         return None
+
+    def _halting(self, at: float) -> tuple[Array, Array]:
+        """Times of the motion, and how much slower to be at each, to walk half as fast at one of them.
+
+        People who walk slowly sway less, and climb stairs in shorter steps, so that their arms may reach.
+        """
+        assert self.timing is not None
+        t = np.linspace(0.0, self.timing.duration, max(int(10.0 * self.timing.duration), 2))
+        return t, 1.0 + np.exp(-(((t - at) / self.options.slowing) ** 2))
 
     def _slower(self, t: Array, hurry: Array) -> Array:
         """Places of the path, and the rates there at which joints are no longer in a hurry, from a motion at times t."""
@@ -346,6 +382,7 @@ class _Run:
         """
         assert self.timing is not None
         self.failures.append(why)
+        self.careful = self.careful or outcome is NOT_HELD
         q = self.timing.at(np.clip(np.array([t]), 0.0, self.timing.duration))[0]
 
         def distance(Q: Array) -> Array:
@@ -355,7 +392,9 @@ class _Run:
             return np.asarray(np.linalg.norm(own - there, axis=-1))
 
         ends = distance(np.stack([self.errand.start, self.errand.goal]))
-        self.barriers.add(distance, min(self.options.barrier * 1.4**self.round, 0.5 * float(ends.min())))  # keeps both ends free
+        self.barriers.add(
+            distance, min((2.0 if fixed else 1.0) * self.options.barrier * 1.4**self.round, 0.5 * float(ends.min()))
+        )  # keeps both ends free
         if isinstance(self.guided.sampler, TeamSampler) and self.guided.vary is not None:
             sampler = self.guided.sampler.avoiding(self.errand.team.in_world(q)[1][:2])
             self.guided = self.guided.sampled_by(sampler, sampler.varied)

@@ -139,7 +139,8 @@ class Mender:
         told = f"{a} and {b} {how} at sample {round(float(spots.place[worst]))}"
         movable = self._movable[spots.things].any(1)
         if not movable.all():
-            fixed = int(np.argmin(movable))
+            stuck = np.flatnonzero(~movable)
+            fixed = int(stuck[np.argsort(spots.place[stuck])[len(stuck) // 2]])  # the middle of the stretch, where others also fail
             a, b = self.whole.names(spots.things[fixed])
             why, who = f"{a} meets {b}, and no change of posture moves either", self.residual.owners(spots.things[[fixed]])
             self.stretches.fail(self.number, why, float(spots.place[fixed]), who[0])

@@ -3,8 +3,9 @@
 Each agent is a box or cylinder with three variables (x, y, heading); the object has six. Arms are replaced by reach links: the
 distance from shoulder to wrist stays within a shell.
 
-The variables are relative: an agent that walks or drives leads, the object's variables are in the leader's frame, and those of the
-other agents in the object's frame. A straight line in these variables keeps arms in reach, and moves no agent sideways that cannot.
+The variables are relative: an agent that walks leads, the object's variables are in the leader's frame, and those of the other
+agents in the object's frame. A straight line in these variables keeps arms in reach, and moves no agent sideways that cannot. If
+several agents cannot move sideways, or one has a differential drive, all variables are in the world instead.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.brief import brief
 from bunraku.collision import World
 from bunraku.collision.free_curves import ReachLink
-from bunraku.ensemble.followers import Following, followers
+from bunraku.ensemble.convoy import Convoy, beside, seen_from
 from bunraku.ensemble.members import Agent, Carried, Grasp, Vector
 from bunraku.ensemble.team_sampling import TeamSampler, TeamSamplerOptions
 from bunraku.ensemble.terrain import Terrain, Tied
@@ -30,7 +31,7 @@ from bunraku.figure.build import Attached, FrameNode, figure, free, rx, ry, rz, 
 from bunraku.figure.shape import Shape
 from bunraku.kinematics.forward import frames_along
 from bunraku.planning.ways.free_space import FreeSpace
-from bunraku.planning.ways.steer import Holonomic
+from bunraku.planning.ways.steer import Differential, Holonomic
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
@@ -44,9 +45,8 @@ __all__ = ["OBJECT", "Agent", "Area", "Carried", "Grasp", "Team"]
 class Team:
     """Agents and the object, as one figure with 3 N + 6 variables.
 
-    One agent that walks (`Bezier`) or drives (`Differential`) leads and follows its curves exactly. Others that walk or drive so
-    head along the ways that holding the object requires (see `Following`); holonomic ones move anyhow. Raises BunrakuError if two
-    agents have the same name, if one holds nothing, or if one that cannot move sideways follows on uneven ground.
+    Agents that walk (`Bezier`) or drive (`Differential`) follow their curves exactly (see `Convoy`); holonomic ones move anyhow.
+    Raises BunrakuError if two agents have the same name, if one holds nothing, or if several cannot move sideways on uneven ground.
     """
 
     agents: tuple[Agent, ...]
@@ -66,20 +66,32 @@ class Team:
                 raise BunrakuError(
                     f"{agent.name} has no hold on the object\n  advice: holds=(Grasp(tool, X_OT),), or leave it out of the team"
                 )
-        if self.terrain is not None and (own := followers(self)):
-            raise BunrakuError(
-                f"{own[0].name} follows on uneven ground and cannot move sideways\n  advice: moves: holonomic, or let it lead"
-            )
+        if self.terrain is not None and self.apart:
+            names = " and ".join(agent.name for agent in self.steered)
+            raise BunrakuError(f"{names} cannot move sideways on uneven ground\n  advice: moves: holonomic, for all but a walker")
         object.__setattr__(self, "figure", self._reduced())
 
     @cached_property
     def leader(self) -> Agent | None:
         """The first agent that cannot move sideways; None if all can."""
-        return next((agent for agent in self.agents if not issubclass(agent.moves, Holonomic)), None)
+        return next(iter(self.steered), None)
+
+    @cached_property
+    def steered(self) -> tuple[Agent, ...]:
+        """The agents that cannot move sideways."""
+        return tuple(agent for agent in self.agents if not issubclass(agent.moves, Holonomic))
+
+    @cached_property
+    def apart(self) -> bool:
+        """Whether all variables are in the world: several agents cannot move sideways, or one turns on the spot."""
+        return len(self.steered) > 1 or any(issubclass(agent.moves, Differential) for agent in self.steered)
 
     def _reduced(self) -> Figure:
         shapes = Attached(shapes=tuple(replace(shape, frame=WORLD) for shape in self.carried.shapes))
         held = tz(f"{OBJECT}_z", ry(f"{OBJECT}_pitch", rx(OBJECT, shapes, variable=f"{OBJECT}_roll")))
+        if self.apart:
+            alone = tx(f"{OBJECT}_x", ty(f"{OBJECT}_y", rz(f"{OBJECT}_yaw", held)))
+            return figure("team", *(self._node(agent) for agent in self.agents), alone)
         others = [self._node(agent) for agent in self.agents if agent is not self.leader]
         carried = tx(f"{OBJECT}_x", ty(f"{OBJECT}_y", rz(f"{OBJECT}_yaw", held, *others)))
         return figure("team", carried if self.leader is None else self._node(self.leader, carried))
@@ -120,8 +132,31 @@ class Team:
         for agent in self.agents:
             own = self.terrain.stand(bases[agent.name])
             if len(agent.base) < 6:  # a walking agent stays upright
-                own = np.stack([self.terrain.heights(bases[agent.name][..., :2]), 0.0 * own[..., 1], 0.0 * own[..., 2]], -1)
+                own = np.stack([self.terrain.smooth.heights(bases[agent.name][..., :2]), 0.0 * own[..., 1], 0.0 * own[..., 2]], -1)
             out[..., self.figure.indices(agent.tied)] = own
+        return out
+
+    def over_ground(self, Q: Array, s: Array, *, stiffness: float = 0.01) -> Array:
+        """Configurations `Q` (T, n_q) of a curve at its parameters `s` (T,), with an object that rises and tilts with the ground.
+
+        The ground is the plane that fits the heights on which agents stand; relative to it, height and tilt change evenly. Slopes
+        that agents cannot tell, because they stand in a line, are 0: `stiffness` [m²] is that of the fit.
+        """
+        bases, held = self.in_world(Q)
+        places = np.stack([bases[agent.name][:, :2] for agent in self.agents], 1) - held[:, None, :2]
+        c, t = np.cos(held[:, 3, None]), np.sin(held[:, 3, None])
+        x, y = places[..., 0], places[..., 1]
+        A = np.stack([np.ones_like(x), c * x + t * y, c * y - t * x], -1)
+        z = np.stack([Q[:, self.figure.index(agent.tied[0])] for agent in self.agents], 1)
+        normal = np.einsum("tki,tkj->tij", A, A) + np.diag([0.0, stiffness, stiffness])
+        plane = np.linalg.solve(normal, np.einsum("tki,tk->ti", A, z)[..., None])[..., 0]
+        ground = np.stack([plane[:, 0], -np.arctan(plane[:, 1]), np.arctan(plane[:, 2])], 1)
+        over = held[[0, -1]][:, [2, 4, 5]] - ground[[0, -1]]
+        out, tilt = Q.copy(), self.carried.tilt
+        own = ground + over[0] + s[:, None] * (over[1] - over[0])
+        own[:, 0] = np.clip(own[:, 0], *self.heights)
+        own[:, 1:] = np.clip(own[:, 1:], -tilt, tilt)
+        out[:, self._held] = own
         return out
 
     # -- world and team ----------------------------------------------------------------------------------------------
@@ -138,9 +173,9 @@ class Team:
         for agent in self.agents:
             base = np.asarray(bases[agent.name], float)[..., :3]
             own = self.figure.indices(agent.variables)
-            out[..., own] = base if agent is self.leader else _seen_from(floor, base)
-        lead = None if self.leader is None else np.asarray(bases[self.leader.name], float)[..., :3]
-        out[..., self._floor] = floor if lead is None else _seen_from(lead, floor)
+            out[..., own] = base if self.apart or agent is self.leader else seen_from(floor, base)
+        lead = None if self.apart or self.leader is None else np.asarray(bases[self.leader.name], float)[..., :3]
+        out[..., self._floor] = floor if lead is None else seen_from(lead, floor)
         out[..., self._held] = held[..., [2, 4, 5]]
         return self.on_ground(out)
 
@@ -158,12 +193,14 @@ class Team:
     def _floor_places(self, Q: Array) -> tuple[dict[str, Array], Array]:
         """(x, y, heading) of agents and of the object."""
         floor, bases = Q[..., self._floor], {}
+        if self.apart:
+            return {agent.name: Q[..., self.figure.indices(agent.variables)] for agent in self.agents}, floor
         if self.leader is not None:
             bases[self.leader.name] = Q[..., self.figure.indices(self.leader.variables)]
-            floor = _beside(bases[self.leader.name], floor)
+            floor = beside(bases[self.leader.name], floor)
         for agent in self.agents:
             if agent is not self.leader:
-                bases[agent.name] = _beside(floor, Q[..., self.figure.indices(agent.variables)])
+                bases[agent.name] = beside(floor, Q[..., self.figure.indices(agent.variables)])
         return bases, floor
 
     @cached_property
@@ -238,8 +275,14 @@ class Team:
         """Limits by variable, if the leader, or the object, stays in an `area` ((x_low, x_high), (y_low, y_high)) [m]."""
         tilt = (-self.carried.tilt, self.carried.tilt)
         out = {f"{OBJECT}_z": self.heights, f"{OBJECT}_pitch": tilt, f"{OBJECT}_roll": tilt}
+        lead = 0.0 if self.leader is None else self.arm_span(self.leader)
+        if self.apart:
+            out |= _around(area, lead, f"{OBJECT}_x", f"{OBJECT}_y")
         for agent in self.agents:
             span = self.arm_span(agent)
+            if self.apart:
+                out |= _around(area, lead + span, *agent.variables[:2])
+                continue
             names = (f"{OBJECT}_x", f"{OBJECT}_y") if agent is self.leader else agent.variables[:2]
             out |= dict.fromkeys(names, (-span, span))
         first = (f"{OBJECT}_x", f"{OBJECT}_y") if self.leader is None else self.leader.variables[:2]
@@ -265,32 +308,23 @@ class Team:
         sampler = TeamSampler(self, area, known=known, routes=routes, options=sampling)
         space = FreeSpace(
             self.world(scene, allowed=allowed), bounds=self.bounds(area), links=self.links, margin=margin,
-            parts=[] if self.leader is None else [self.leader.moves(*self.leader.variables)],
+            parts=[agent.moves(*agent.variables) for agent in self.steered],
             sampler=sampler, vary=None if known is None else sampler.varied, cells=sampler.cells,
         )  # fmt: skip
-        if followers(self):
-            steering = Following(self.figure, *space.steering.parts, team=self, weights=space.weights)
-            space.steering = steering
-            space = space.restricted(steering.holds)
+        if self.apart:
+            space.steering = convoy = Convoy(self.figure, *space.steering.parts, held=self._floor, weights=space.weights)
+            space = space.restricted(convoy.holds)
         if self.terrain is not None:
             space.weights[self.tied] = 1e-3  # they follow from the others, and should not count
-            space.steering = Tied(self.figure, *space.steering.parts, tie=self.on_ground, weights=space.weights)
+            space.steering = Tied(
+                self.figure, *space.steering.parts, tie=self.on_ground, follow=self.over_ground, weights=space.weights
+            )
         return space
 
 
-def _seen_from(a: Array, b: Array) -> Array:
-    """(x, y, heading) of b in the axes of a."""
-    c, s = np.cos(a[..., 2]), np.sin(a[..., 2])
-    u, v = b[..., 0] - a[..., 0], b[..., 1] - a[..., 1]
-    turn = np.remainder(b[..., 2] - a[..., 2] + np.pi, 2.0 * np.pi) - np.pi
-    return np.stack(np.broadcast_arrays(c * u + s * v, c * v - s * u, turn), -1)
-
-
-def _beside(a: Array, b: Array) -> Array:
-    """(x, y, heading) in the world of b, which is given in the axes of a."""
-    c, s = np.cos(a[..., 2]), np.sin(a[..., 2])
-    x, y = c * b[..., 0] - s * b[..., 1], s * b[..., 0] + c * b[..., 1]
-    return np.stack([a[..., 0] + x, a[..., 1] + y, a[..., 2] + b[..., 2]], -1)
+def _around(area: Area, beyond: float, x: str, y: str) -> dict[str, tuple[float, float]]:
+    """Limits of variables x and y that may leave an area by this much [m]."""
+    return {name: (low - beyond, high + beyond) for name, (low, high) in zip((x, y), area, strict=True)}
 
 
 def _vector(x: Sequence[float] | Array) -> Vector:

@@ -11,12 +11,13 @@ slopes differ from those of the ground by at most `TiedOptions.tolerance`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import gaussian_filter
 
 from bunraku.brief import brief
 from bunraku.collision.triangle_meshes import load
@@ -48,6 +49,8 @@ class Terrain:
     """Distance between front and rear wheels of rolling agents [m]."""
     track: float = 0.55
     """Distance between left and right wheels [m]."""
+    stride: float = 0.15
+    """Standard deviation of the Gaussian with which people's hips follow the ground [m]."""
 
     __repr__ = brief
 
@@ -94,6 +97,12 @@ class Terrain:
         high = (1.0 - a) * self.grid[j + 1, i] + a * self.grid[j + 1, i + 1]
         return np.asarray((1.0 - b) * low + b * high)
 
+    @cached_property
+    def smooth(self) -> Terrain:
+        """The ground as people's hips follow it: over stairs they rise evenly, on slopes as the ground does."""
+        grid = gaussian_filter(self.grid, self.stride / self.cell, mode="nearest")
+        return replace(self, grid=np.asarray(grid))
+
     def stand(self, base: ArrayLike) -> Array:
         """(height [m], pitch, roll [rad]) (…, 3) of a four-wheeled agent at `base` (…, 3) (x, y [m], heading [rad])."""
         B = np.asarray(base, float)
@@ -120,8 +129,9 @@ class TiedOptions:
 class Tied(Steering):
     """Curves of a `figure` whose tied variables follow from the others.
 
-    `parts` steer the others. `tie` maps configurations (T, n) to the same with tied variables set. `weights` (n,) measure lengths.
-    `options` tune how closely curves follow.
+    `parts` steer the others. `tie` maps configurations (T, n) to the same with tied variables set. `follow` changes those of
+    a curve at its parameters (T,) such that what is carried follows the ground, too. `weights` (n,) measure lengths. `options` tune
+    how closely curves follow.
     """
 
     def __init__(
@@ -129,11 +139,12 @@ class Tied(Steering):
         figure: Figure,
         *parts: Planar,
         tie: Callable[[Array], Array],
+        follow: Callable[[Array, Array], Array],
         weights: Array,
         options: TiedOptions = TiedOptions(),
     ) -> None:
         super().__init__(figure, *parts)
-        self._tie, self._weights, self.options = tie, weights, options
+        self._tie, self._follow, self._weights, self.options = tie, follow, weights, options
 
     @property
     def straight(self) -> bool:
@@ -152,7 +163,7 @@ class Tied(Steering):
         if len(knots) == 2:
             return WayCurve(self._ends(free), free.knots, free.bends, free.control)
         along = samples(free, knots)
-        Q = self._tie(along)
+        Q = self._follow(self._tie(along), knots)
         for k, control in zip(free.bends, free.control, strict=True):  # bends are given by their control points
             del control
             Q[:, k[:3]] = np.stack([np.interp(knots, free.knots, free.Q[:, i]) for i in k[:3]], 1)

@@ -72,6 +72,12 @@ class FreeSpace:
         out.sampler, out.vary = sampler, vary
         return out
 
+    def sidestepping(self) -> FreeSpace:
+        """The same space, but whoever walks along curves moves straight, sideways too. Who turns on the spot still does."""
+        out = copy.copy(self)
+        out.steering = self.steering.sidestepping()
+        return out
+
     def _bounds(self, bounds: dict[str, tuple[float, float]]) -> tuple[Array, Array]:
         lower, upper = (limit.copy() for limit in self.figure.limits)
         for name, (low, high) in bounds.items():
@@ -176,9 +182,9 @@ class FreeSpace:
 
     def free_along(self, curve: WayCurve) -> bool:
         """Whether the whole `curve` is proven free."""
-        if self._allows is not None and not self._allows(curve):
+        if not (self.within(curve.Q[-1]) and self._stays_within(curve) and self.ways.free_along(curve)):
             return False
-        return bool(self.within(curve.Q[-1])) and self._stays_within(curve) and self.ways.free_along(curve)
+        return self._allows is None or self._allows(curve)
 
     def along(self, curve: WayCurve) -> Passage:
         """Whether a `curve` keeps the margin and satisfies the links; if not, where, and what is in the way."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 
@@ -106,7 +107,7 @@ class Growth:
 
 def connect(
     space: FreeSpace, start: Array, goal: Array, *, seed: int = 0, seconds: float = 10.0, nodes: int = 100_000,
-    options: ConnectOptions = ConnectOptions(), progress: Listener | None = None,
+    targets: float = math.inf, options: ConnectOptions = ConnectOptions(), progress: Listener | None = None,
 ) -> Growth:  # fmt: skip
     """A path between two free configurations, found by two trees.
 
@@ -115,6 +116,7 @@ def connect(
     seed: seed of the random targets.
     seconds: budget of processor time [s].
     nodes: maximum number of nodes of both trees together.
+    targets: maximum number of random targets; in narrow places, most of them add no node.
     options: numbers that tune the trees.
     progress: called with the state of the trees after every batch of targets.
     Returns the trees and the path, every curve of which is proven free; without a path, the outcome says why. Ctrl-C ends the
@@ -130,10 +132,11 @@ def connect(
     def ended(outcome: Outcome, path: Path | None = None) -> Growth:
         return Growth(outcome, path, trees, time.perf_counter() - begun)
 
-    here, targets = 0, _Targets(space, trees, rng, options)
+    here, draw, drawn = 0, _Targets(space, trees, rng, options), 0
     try:
-        while len(trees[0]) + len(trees[1]) < nodes and worked() - spent < seconds:
-            met, here = turns(space, trees, targets(here), stride, here)
+        while len(trees[0]) + len(trees[1]) < nodes and drawn < targets and worked() - spent < seconds:
+            met, here = turns(space, trees, draw(here), stride, here)
+            drawn += options.batch
             if met is not None:
                 return ended(FOUND, _joined(space, trees, *met))
             if progress is not None:
@@ -237,7 +240,7 @@ def _steered(
         if not reachable and float(space.distances(target, trees[here].Q[near][None])[0]) < stride:
             here = 1 - here
             continue
-        reached = _extend(space, trees[here], target, stride, near)
+        reached = _extend(space, trees[here], target, stride, near, exactly=False)
         if reached is not None:
             met = _reach(space, trees[1 - here], trees[here].Q[reached], stride)
             if met is not None:
@@ -246,11 +249,11 @@ def _steered(
     return None, here
 
 
-def _extend(space: FreeSpace, tree: WayTree, target: Array, stride: float, near: int = -1) -> int | None:
-    """Grows one stride toward the target; returns the new node, None if the curve is not free."""
+def _extend(space: FreeSpace, tree: WayTree, target: Array, stride: float, near: int = -1, *, exactly: bool = True) -> int | None:
+    """Grows one stride toward the target, or `exactly` to it if it is near; returns the new node, None if the curve is not free."""
     if near < 0:
         near = int(np.argmin(space.distances(target, tree.nodes)))
-    curve = space.curve(tree.Q[near], target)
+    curve = space.curve(tree.Q[near], target) if exactly else space.steering.toward(tree.Q[near], target)
     size = length(curve, space.weights)
     if size < 1e-9:
         return near

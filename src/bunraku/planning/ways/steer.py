@@ -82,6 +82,10 @@ class Steering:
         """Whether every curve is a straight line."""
         return not self.parts
 
+    def sidestepping(self) -> Steering:
+        """The same, but those who walk along curves move straight."""
+        return Steering(self.figure, *(part for part in self.parts if not isinstance(part, Bezier)))
+
     def tied(self, Q: Array) -> Array:
         """Configurations `Q` (…, n_q) with dependent variables computed from the others; there are none here."""
         return Q
@@ -118,6 +122,10 @@ class Steering:
             for k, i in enumerate(own):
                 Q[:, i] = np.interp(knots, own_knots, own_Q[:, k])
         return WayCurve(Q, knots, **bent)
+
+    def toward(self, q_a: Array, q_b: Array) -> WayCurve:
+        """A curve from `q_a` that ends at `q_b`, or at a place like it that is easier to reach."""
+        return self.curve(q_a, q_b)
 
     def cut(self, curve: WayCurve, s: float) -> WayCurve:
         """The steered curve from the start of a `curve` to its place `s`, from 0 to 1."""

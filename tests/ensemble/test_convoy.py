@@ -1,4 +1,4 @@
-"""Followers that cannot move sideways do not: on curves of the planner, and in motions."""
+"""Agents that cannot move sideways do not: on curves of the planner, and in motions."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bunraku.ensemble.agents import hold, rover
+from bunraku.ensemble.agents import hold, porter, rover
 from bunraku.ensemble.carry import carry
+from bunraku.ensemble.convoy import Convoy, aside
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.errand_file import load_errand
-from bunraku.ensemble.followers import Following, aside, followers
 from bunraku.ensemble.rolling import heading_along
 from bunraku.ensemble.team import Carried, Team
 from bunraku.ensemble.terrain import Terrain
@@ -31,25 +31,47 @@ def pair(terrain=None):
     return Team(tuple(rover(name, own, moves=Differential) for name, own in holds.items()), slab, terrain)
 
 
-def test_curves_of_followers_have_no_slip():
+def test_nobody_slips_on_curves():
     team = pair()
-    assert [agent.name for agent in followers(team)] == ["right"]
+    assert [agent.name for agent in team.steered] == ["left", "right"]
     space = team.space(Scene("hall"), AREA, margin=0.02)
-    assert isinstance(space.steering, Following)
-    rng, few = np.random.default_rng(5), 0
-    Q = space.sample(rng, 40)
+    assert isinstance(space.steering, Convoy)
+    Q, few = space.sample(np.random.default_rng(5), 40), 0
     for a, b in zip(Q[:20], Q[20:], strict=True):
         curve = space.curve(a, b)
         ends = samples(curve, [0.0, 1.0])
         assert np.allclose(ends[0], a)
         assert np.allclose(space.steering.difference(ends[1], b), 0.0, atol=1e-9)
+        bases, _ = team.in_world(samples(curve, np.linspace(0.0, 1.0, 2000)))
+        assert aside(bases["left"]) < 1e-4, "but for samples on either side of a corner"
         if not space.steering.holds(curve):
             few += 1  # a way with a cusp
             continue
-        bases, _ = team.in_world(samples(curve, np.linspace(0.0, 1.0, 2000)))
-        assert aside(bases["left"]) < 1e-6
-        assert aside(bases["right"]) < 0.02
-    assert few < 10
+        assert aside(bases["right"]) < 0.03
+        free = space.steering.toward(a, b)
+        there, _ = team.in_world(samples(free, 1.0))
+        assert there["right"][:2] == pytest.approx(bases["right"][-1, :2]), "only the heading is left open"
+    assert few < 5
+
+
+def test_a_walker_leads_and_others_sidestep_if_need_be():
+    two = pair().agents[1]
+    palms = (("left_palm", 0.25), ("right_palm", -0.25))
+    person = porter("person", *(hold(palm, (-0.72, y, -0.05), z=(-1, 0, 0), x=(0, 0, 1)) for palm, y in palms))
+    team = Team((person, two), pair().carried)
+    assert team.leader is person
+    assert team.apart
+    space = team.space(Scene("hall"), AREA, margin=0.02)
+    there = {"person": np.array([[-1.0, 0.0, 0.0], [0.5, 1.0, 1.0]]), "right": np.array([[1.4, 0.0, np.pi], [1.8, 3.0, -2.1]])}
+    held = np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0], [1.04, 1.84, 1.0, 1.0, 0.0, 0.0]])
+    a, b = team.configuration(there, held)
+    bases, carried = team.in_world(samples(space.curve(a, b), np.linspace(0.0, 1.0, 400)))
+    distance = np.linalg.norm(carried[:, :2] - bases["person"][:, :2], axis=1)
+    assert np.ptp(distance) < 0.02, "the object moves evenly as seen from who leads"
+    straight = space.sidestepping()
+    bases, _ = team.in_world(samples(straight.curve(a, b), np.linspace(0.0, 1.0, 400)))
+    assert aside(bases["person"]) > 0.1
+    assert aside(bases["right"]) < 0.02
 
 
 def test_headings_along_a_way():
@@ -63,8 +85,8 @@ def test_headings_along_a_way():
     assert aside(heading_along(back, t[1])) < 1e-4, "backward, too"
 
 
-def test_followers_on_uneven_ground_are_refused():
-    with pytest.raises(BunrakuError, match="right follows on uneven ground"):
+def test_several_who_cannot_move_sideways_are_refused_on_uneven_ground():
+    with pytest.raises(BunrakuError, match="left and right cannot move sideways on uneven ground"):
         pair(Terrain((0.0, 0.0), 0.5, np.zeros((3, 3))))
 
 
