@@ -83,7 +83,7 @@ class RehearsalOptions:
     """A search that did not converge is accepted if its last iteration expected a relative decrease below this."""
     following_error: float = 0.06
     """A puppet that follows its reference is near enough with this root-mean-square deviation [rad or m]."""
-    following_end: float = 0.2
+    following_end: float = 0.4
     """Largest deviation of any variable at the end of a stretch that was followed [rad or m]; feedback removes it."""
     growth: tuple[float, ...] = (0.15, 0.3, 0.5, 0.75, 1.0)
     """Shares of the wanted motion that are solved one after the other if the whole motion is too large for one search."""
