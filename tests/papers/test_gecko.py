@@ -80,6 +80,11 @@ def change(after, before):
     return 100.0 * (after.max() / before.max() - 1.0), 100.0 * (after.sum() / before.sum() - 1.0)
 
 
+def compared(done, kind="joints"):
+    """A climb with the paper's gait: of the maximum and of the sum [%]."""
+    return tuple(100.0 * (ours / papers - 1.0) for name, _, ours, papers, _ in done.ours.against(done.paper) if name == kind)
+
+
 @pytest.fixture(scope="module")
 def everything():
     return climb(EVERYTHING)
@@ -101,10 +106,10 @@ def test_whole_motion_against_the_fixed_baseline(everything):
     assert dt * before.sum() == pytest.approx(8727.0, rel=0.01)  # rad/s
     for name, what, ours, papers, _ in everything.ours.against(everything.paper):
         assert ours < papers or f"{what} of the accelerations of the {name}" in everything.outcome.why
-    most, total = change(everything.accelerations, everything.before)
+    most, total = compared(everything)
     assert most <= -80.0
     assert total <= -40.0
-    assert change(everything.ours.trunk, everything.paper.trunk)[0] <= -40.0
+    assert compared(everything, "trunk")[0] <= -40.0
 
 
 def test_whole_motion_against_a_baseline_whose_reference_does_not_jump(everything):
@@ -112,7 +117,7 @@ def test_whole_motion_against_a_baseline_whose_reference_does_not_jump(everythin
     before = accelerations(GECKO, Q, 0.005)
     assert np.abs(before).max() == pytest.approx(122.2, rel=0.01)
     assert 0.005 * np.abs(before).sum() == pytest.approx(7492.0, rel=0.01)
-    most, total = change(everything.accelerations[:, :19], before)
+    most, total = change(everything.accelerations[::2, :19], before)
     assert most <= -40.0
     assert total <= -30.0
 
@@ -205,7 +210,7 @@ def test_each_condition(name):
     assert done.outcome.ok, str(done)
     assert done.clearance.min() >= 0.005
     assert max(errors(done.motion.q, done.feet)) <= 1e-5
-    most, total = change(done.accelerations, done.before)
+    most, total = compared(done)
     assert most <= -80.0
     assert total <= -40.0
     assert done.ours.trunk.max() < done.paper.trunk.max()
@@ -254,6 +259,6 @@ def test_leaning_lowers_the_adhesion_on_the_path_with_every_condition(everything
     assert light.outcome.ok, str(light)
     assert light.clearance.min() >= 0.005
     assert light.adhesion.adhesion.max() <= 0.5 * everything.adhesion.adhesion.max()
-    most, total = change(light.accelerations, light.before)
+    most, total = compared(light)
     assert most <= -80.0
     assert total <= -20.0

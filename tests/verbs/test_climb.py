@@ -96,7 +96,7 @@ def test_a_path_is_climbed_written_and_drawn(tmp_path):
         assert text in told.stdout
     motion = bunraku.load(out)
     assert motion.figure.name == "gecko"
-    assert len(motion) == 201
+    assert len(motion) == 401
     assert plot.stat().st_size > 10_000
 
 

@@ -112,9 +112,9 @@ def boxes_of(scene):
     return found
 
 
-def relative_turn(R):
-    """Angular velocity times dt (T − 1, 3) between successive rotations (T, 3, 3), in the moving frame."""
-    D = np.swapaxes(R[:-1], 1, 2) @ R[1:]
+def relative_turn(R, lag):
+    """Angular velocity times a time (T − lag, 3) between rotations (T, 3, 3) `lag` samples apart, in the moving frame."""
+    D = np.swapaxes(R[:-lag], 1, 2) @ R[lag:]
     c = np.clip((np.trace(D, axis1=1, axis2=2) - 1) / 2, -1, 1)
     w = np.stack([D[:, 2, 1] - D[:, 1, 2], D[:, 0, 2] - D[:, 2, 0], D[:, 1, 0] - D[:, 0, 1]], 1)
     s = np.linalg.norm(w, axis=1) / 2
@@ -140,16 +140,23 @@ class Roughness:
 
 
 def roughness(figure, Q, dt, *, feet, legs, trunk, joints):
-    """Accelerations at the samples of a motion. `joints` are names of variables with motors; an ankle turns between `legs` and
-    `feet`, whatever the angles that describe it."""
+    """Accelerations at the samples of a motion, by differences over 5 ms, the paper's interval. `joints` are names of variables
+    with motors; an ankle turns between `legs` and `feet`, whatever the angles that describe it."""
     frames = frames_of(figure, Q)
+    lag = round(0.005 / dt)
+    assert abs(lag * dt - 0.005) < 1e-9
+    square = (lag * dt) ** 2
     column = [figure.names.index(name) for name in joints]
-    q = np.abs(np.diff(Q[:, column], 2, axis=0)) / dt**2
     ankles = []
+
+    def second(x):
+        return (x[2 * lag :] - 2 * x[lag:-lag] + x[: -2 * lag]) / square
+
+    q = np.abs(second(Q[:, column]))
     for foot, leg in zip(feet, legs, strict=True):
-        turn = relative_turn(np.swapaxes(frames[leg][0], 1, 2) @ frames[foot][0])
-        ankles.append(np.linalg.norm(np.diff(turn, axis=0), axis=1) / dt**2)
-    points = [np.linalg.norm(np.diff(frames[name][1], 2, axis=0), axis=1) / dt**2 for name in trunk]
+        turn = relative_turn(np.swapaxes(frames[leg][0], 1, 2) @ frames[foot][0], lag)
+        ankles.append(np.linalg.norm(turn[lag:] - turn[:-lag], axis=1) / square)
+    points = [np.linalg.norm(second(frames[name][1]), axis=1) for name in trunk]
 
     def both(values):
         values = np.asarray(values)
@@ -172,6 +179,7 @@ class Verdict:
     ours: Roughness | None = None
     paper: Roughness | None = None
     angles: float = 0.0  # largest excess of any variable over its limits, rad
+    lean: float = 0.0  # largest angle between a lower leg and the normal of its foot, deg
 
 
 def link_of(figure, frame, holders, parent):
@@ -254,7 +262,7 @@ def stances(p):
 LEGS = ("front_left", "front_right", "rear_left", "rear_right")
 
 
-def judge(done, *, parts=4, paper=None, legs=LEGS, ankle="elbow", trunk=("neck", "waist", "bottom"), selves=True):
+def judge(done, *, parts=2, paper=None, legs=LEGS, ankle="elbow", trunk=("neck", "waist", "bottom"), selves=True):
     """The verdict on a climb: a result with a motion, a scene, and the swings that it says it has."""
     motion, figure = done.motion, done.motion.figure
     dt = float(motion.t[1] - motion.t[0])
@@ -297,13 +305,18 @@ def judge(done, *, parts=4, paper=None, legs=LEGS, ankle="elbow", trunk=("neck",
         "trunk": trunk,
         "joints": joints,
     }
+    lean = 0.0
+    for foot, leg in zip(parts_of["feet"], parts_of["legs"], strict=True):
+        along = frames[leg][1] - frames[foot][1]
+        up = (along * frames[foot][0][:, :, 2]).sum(1) / np.linalg.norm(along, axis=1)
+        lean = max(lean, float(np.degrees(np.arccos(up.min()))))
     lower, upper = (np.asarray(x) for x in figure.limits)
     beyond = np.maximum(lower - Q, Q - upper)[:, 6:].max()
     return Verdict(
         1e3 * landing, 1e3 * early,
         1e3 * slip, (1e3 * lowest, 1e3 * highest), {k: 1e3 * float(v.min()) for k, v in clearance.items()}, inside,
         1e3 * own_distance(figure, frames) if selves else math.nan, roughness(figure, motion.q, dt, **parts_of),
-        None if paper is None else roughness(figure, paper, dt, **parts_of), float(max(beyond, 0.0)),
+        None if paper is None else roughness(figure, paper, 0.005, **parts_of), float(max(beyond, 0.0)), lean,
     )  # fmt: skip
 
 
@@ -320,7 +333,7 @@ def told(name, done, verdict, seconds):
         + f"; samples inside {verdict.inside}"
     )
     print(
-        f"   itself {verdict.selves:.2f} mm; beyond limits {verdict.angles:.4f} rad; "
+        f"   itself {verdict.selves:.2f} mm; lean {verdict.lean:.1f} deg; beyond limits {verdict.angles:.4f} rad; "
         f"reported clearance {1e3 * done.clearance.min():.3f} mm, legs {1e3 * done.leg_clearance.min():.3f}"
     )
     change = verdict.ours.against(verdict.paper)
@@ -337,11 +350,26 @@ def main(names):
     from bunraku.locomotion.climb.climb import climb
     from tests.locomotion.climb.paths import PATHS, paper_of
 
+    rows = []
     for name in names or PATHS:
         start = time.process_time()
         done = climb(PATHS[name])
         seconds = time.process_time() - start
-        told(name, done, judge(done, paper=paper_of(done)), seconds)
+        verdict = judge(done, paper=paper_of(done))
+        told(name, done, verdict, seconds)
+        rows.append(row_of(name, done, verdict))
+    print("\n".join(rows))
+
+
+def row_of(name, done, verdict):
+    """A row of the table in docs/climbing.md."""
+    body = min(v for k, v in verdict.clearance.items() if k not in ("feet", "lower_leg", "ankle", "elbow"))
+    change = verdict.ours.against(verdict.paper)
+    percent = " | ".join(f"{round(x):+d} %".replace("-", "−") for kind in ("joints", "ankles", "trunk") for x in change[kind])
+    return (
+        f"| {name} | {verdict.landing:.2f} | {verdict.lean:.0f}° | {verdict.inside} | {1e3 * done.clearance.min():.2f} "
+        f"| {body:.2f} | {verdict.selves:.1f} | {percent} |"
+    )
 
 
 if __name__ == "__main__":

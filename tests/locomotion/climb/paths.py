@@ -26,6 +26,7 @@ PATHS = {
     "flat": (Straight(0.3),),
     "wall": (Straight(0.2), Slope(RIGHT), Straight(0.3)),
     "s-curve": (Straight(0.06), Arc(0.3, deg(45)), Arc(0.3, deg(-45)), Straight(0.06)),
+    "s-curve-200": (Straight(0.06), Arc(0.2, deg(60)), Arc(0.2, deg(-60)), Straight(0.06)),
     "30": (Straight(0.2), Slope(deg(30)), Straight(0.3), Slope(deg(-30)), Straight(0.3)),
     "60": (Straight(0.2), Slope(deg(60)), Straight(0.3), Slope(deg(-60)), Straight(0.3)),
     "120-up": (Straight(0.2), Slope(deg(60)), Straight(0.1), Slope(deg(60)), Straight(0.3)),
@@ -37,8 +38,8 @@ PATHS = {
         Straight(0.3),
     ),
     "ceiling-and-back": (
-        Straight(0.1), Slope(RIGHT), Straight(0.3), Slope(RIGHT), Straight(0.3), Slope(RIGHT), Straight(0.3), Slope(RIGHT),
-        Straight(0.3),
+        Straight(0.1), Slope(RIGHT), Straight(0.3), Slope(RIGHT), Straight(0.9), Slope(RIGHT), Straight(0.3), Slope(RIGHT),
+        Straight(0.15),
     ),
     "turn-on-wall": (Straight(0.06), Slope(RIGHT), Straight(0.3), Arc(0.25, RIGHT), Straight(0.06)),
     "everything": EVERYTHING,
@@ -46,13 +47,13 @@ PATHS = {
 
 
 def paper_of(done):
-    """The paper's gait on the same course: configurations at the samples of the climb."""
-    gecko = Gecko(done.motion.figure)
-    m, t = gecko.measures, done.feet.t
+    """The paper's gait on the same course: configurations at its own samples, 5 ms apart."""
+    gecko, dt = Gecko(done.motion.figure), 0.005
+    m = gecko.measures
     plan = footsteps(done.course, front=m["front"], rear=m["rear"])
     swing = done.feet.quarter - done.feet.pause
     lengths = {"centre": m["sole"], "lift": m["leg"] / 6, "clear": m["leg"] / 20}
-    feet = foot_paths(plan, **lengths, quarter=swing, dt=t[1] - t[0], pause=done.feet.pause, soles=gecko.soles)
+    feet = foot_paths(plan, **lengths, quarter=swing, dt=dt, pause=done.feet.pause, soles=gecko.soles)
     want = wish(gecko, done.course, feet, paper=True)
     Q, _ = gait(gecko, stand(gecko, done.course, feet, want)[0], feet, want)
-    return with_feet(gecko, Q, feet)[: len(done.motion)]
+    return with_feet(gecko, Q, feet)[: round(done.motion.t[-1] / dt) + 1]

@@ -44,6 +44,8 @@ def honest(done, verdict):
     assert verdict.inside == 0
     assert verdict.selves > 0.0
     assert verdict.angles == 0.0
+    assert verdict.lean <= 80.0  # degrees
+    assert verdict.lean == pytest.approx(np.degrees(done.leans.max()), abs=0.1)
     others = [v for k, v in verdict.clearance.items() if k not in ("feet", "lower_leg", "ankle", "elbow")]
     assert 1e3 * done.clearance.min() == pytest.approx(min(12.0, *others), abs=0.1)
     for name, what, ours, papers, _ in done.ours.against(done.paper):

@@ -10,6 +10,7 @@ largest force along the toes of any foot.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,6 +88,12 @@ class AdhesionAlong:
     def until(self, count: int) -> AdhesionAlong:
         """The first `count` samples only."""
         return AdhesionAlong(self.adhesion[:count], self.critical[:count], self.slopes[:count], self.forces[:count], self.names)
+
+    @staticmethod
+    def joined(parts: Sequence[AdhesionAlong]) -> AdhesionAlong:
+        """Consecutive `parts` of a motion as one."""
+        fields = ("adhesion", "critical", "slopes", "forces")
+        return AdhesionAlong(*(np.concatenate([getattr(a, name) for a in parts]) for name in fields), parts[0].names)
 
     @property
     def worst(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -24,8 +25,8 @@ class ClimbedSurface(Protocol):
         """Heights of points `x` (…, 3) over a run of `faces` [m]."""
         ...
 
-    def faces_between(self, u: ArrayLike, behind: float, ahead: float) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """First and last face near bodies at `u` (T,) that extend `behind` and `ahead` [m]."""
+    def face_runs(self, u: ArrayLike, behind: float, ahead: float) -> Iterator[tuple[slice, range]]:
+        """Runs of samples with the same faces near bodies at `u` (T,) that extend `behind` and `ahead` [m]."""
         ...
 
 
@@ -56,12 +57,10 @@ class BodyWay:
     def _short(self, p: Array, width: int) -> Array:
         """By how much the rounded path is too low over edges and steps [m]: the maximum over a window."""
         options = self.surface.options
-        first, last = self.surface.faces_between(self.u, options.edge_reach, options.edge_reach)
         over = np.full(len(self.u), np.inf)
-        for a, b in set(zip(first.tolist(), last.tolist(), strict=True)):
-            own = (first == a) & (last == b)
-            convex = any(self.surface.convex[k] for k in range(a, b))
-            over[own] = self.surface.over(p[own], range(a, b + 1)) - (options.edge if convex else 0.0)
+        for own, faces in self.surface.face_runs(self.u, options.edge_reach, options.edge_reach):
+            convex = any(self.surface.convex[k] for k in faces[:-1])
+            over[own] = self.surface.over(p[own], faces) - (options.edge if convex else 0.0)
         return np.asarray(maximum_filter1d(np.maximum(self.surface.height - over, 0.0), width, mode="nearest"))
 
     def at(self, u: Array) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from bunraku.kinematics import frames_along
 from bunraku.locomotion.climb.course import Course
-from bunraku.locomotion.climb.gecko import Gecko
+from bunraku.locomotion.climb.gecko import Gecko, blocks
 
 Array = NDArray[np.float64]
 
@@ -43,16 +43,15 @@ def carry_tail(gecko: Gecko, course: Course, Q: Array, u: Array, dt: float, opti
     rest, upper = gecko.start[gecko.tail], np.asarray(gecko.figure.limits[1])[gecko.tail]
     shares = np.linspace(0.0, 1.0, options.angles)
     centre, radius, root = gecko.tail_balls(rest + shares[:, None] * (upper - rest))
-    X = frames_along(gecko.figure, Q)[:, gecko.figure.frame_index[root]]
-    measures = gecko.measures
-    first, last = course.faces_between(u, max(measures["behind"], measures["tail"]), measures["ahead"])
+    index, measures = gecko.figure.frame_index[root], gecko.measures
+    X = np.concatenate([frames_along(gecko.figure, Q[part])[:, index] for part in blocks(len(Q))])
     least, margin = np.zeros(len(Q)), options.margin * measures["leg"]
-    for a, b in sorted(set(zip(first.tolist(), last.tolist(), strict=True))):
-        own = np.flatnonzero((first == a) & (last == b))
-        lost, best = own, np.full(len(own), -np.inf)  # samples at which no angle tried so far is enough
+    for own, faces in course.face_runs(u, max(measures["behind"], measures["tail"]), measures["ahead"]):
+        lost = np.arange(own.start, own.stop)  # samples at which no angle tried so far is enough
+        best = np.full(len(lost), -np.inf)
         for share, balls in zip(shares, centre, strict=True):
             at = np.einsum("tij,bj->tbi", X[lost, :3, :3], balls) + X[lost, None, :3, 3]
-            low = (course.over(at, range(a, b + 1)) - radius).min(1)
+            low = (course.over(at, faces) - radius).min(1)
             higher = low > best
             least[lost[higher]], best[higher] = share, low[higher]
             lost, best = lost[low < margin], best[low < margin]

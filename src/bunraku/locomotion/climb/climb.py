@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,10 @@ from bunraku.arguments import require_common, require_kind, require_list, requir
 from bunraku.errors import FigureError
 from bunraku.figure import library
 from bunraku.figure.figure import Figure
-from bunraku.locomotion.climb.adhesion import AdhesionAlong, adhesion_along
+from bunraku.locomotion.climb.adhesion import AdhesionAlong
 from bunraku.locomotion.climb.carried_tail import TailOptions, carry_tail
-from bunraku.locomotion.climb.climb_dynamics import loads, needed_forces, shared_forces, torques
-from bunraku.locomotion.climb.climb_failures import (
-    ClimbFailure,
-    clearances,
-    contacts,
-    joints_beyond_limits,
-    slips,
-    tight_curves,
-)
+from bunraku.locomotion.climb.climb_checks import check_climb
+from bunraku.locomotion.climb.climb_failures import ClimbFailure, ankles_beyond_limits, joints_beyond_limits, slips, tight_curves
 from bunraku.locomotion.climb.climb_outcomes import CLIMBED, FOOT_OUT_OF_REACH
 from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
 from bunraku.locomotion.climb.course import Course
@@ -36,7 +29,7 @@ from bunraku.locomotion.climb.gecko import GaitGains, Gecko, Wish, gait, stand, 
 from bunraku.locomotion.climb.light_climb import LightOptions, bearable, lighter, swayed
 from bunraku.locomotion.climb.motion_accelerations import MotionAccelerations, motion_accelerations
 from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight
-from bunraku.locomotion.climb.smooth_motion import SmoothOptions, smooth
+from bunraku.locomotion.climb.smooth_motion import SmoothOptions, refined, smooth
 from bunraku.motion import Mark, Motion
 from bunraku.outcome import STOPPED, Outcome
 from bunraku.progress import Listener, Progress
@@ -68,6 +61,8 @@ class ClimbOptions:
     """The gait has failed if a foot is farther than this from its foothold [leg lengths]."""
     seen: float = 0.1
     """Clearances are computed up to this distance [leg lengths]."""
+    fine: int = 2
+    """Samples of the motion for each one that is optimised: between samples a motion is interpolated, and standing feet drift."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,13 +88,15 @@ class Climb(Result):
     moving: AdhesionAlong
     """The smallest adhesion for the motion at its pace, with the forces that accelerate the bodies."""
     ours: MotionAccelerations
-    """Accelerations of this motion."""
+    """Accelerations of this motion, by differences over the same time as those of the paper's gait, at every sample."""
     paper: MotionAccelerations
     """Accelerations of the paper's gait, with its fixed gains, on the same course."""
     clearance: Array
     """Distance of everything but feet and lower legs from the surface at every sample (T,) [m], at most a tenth of a leg."""
     leg_clearance: Array
     """Distance of the lower legs, which end in the feet, from the surface at every sample (T,) [m]."""
+    leans: Array
+    """Angle between the link above each ankle and the normal of its foot at every sample (T, ankles) [rad]."""
     torques: Array
     """Torques of the motors, those of the tail last, with `shared_forces` on the feet (T, motors) [N·m]."""
     roles: ClimberRoles = GECKO_ROLES
@@ -109,12 +106,12 @@ class Climb(Result):
 
     @property
     def accelerations(self) -> Array:
-        """Magnitudes of the accelerations of the motors (T − 2, n) [rad/s²]."""
+        """Magnitudes of the accelerations of the motors (samples, n) [rad/s²]."""
         return self.ours.joints
 
     @property
     def before(self) -> Array:
-        """Magnitudes of the accelerations of the motors in the paper's gait (T − 2, n) [rad/s²]."""
+        """Magnitudes of the accelerations of the motors in the paper's gait, at samples `paper.dt` apart (samples, n) [rad/s²]."""
         return self.paper.joints
 
     @property
@@ -151,6 +148,9 @@ class Climb(Result):
             yield "paper", "its gait does not get that far"
         body, legs = (f"{1e3 * a.min():.1f} mm" for a in (self.clearance, self.leg_clearance))
         yield "clearance", f"at least {body}, that of the lower legs {legs}"
+        if self.leans.size:
+            most, limit = np.degrees(self.leans.max()), math.degrees(self.roles.lean)
+            yield "ankles", f"legs lean over their feet by at most {most:.0f}° of {limit:.0f}°"
         worst = self.adhesion.worst
         value, t = self.adhesion.adhesion[worst], self.motion.t[worst]
         foot, most = self.adhesion.foot(worst).replace("_", " "), self.moving.adhesion.max()
@@ -177,9 +177,9 @@ def climb(
 
     path: segments, in order: `Straight`, `Arc`, `Slope`, `Step`
     figure: the figure that climbs, by default the gecko of the library
-    stride: distance per cycle, in which every foot steps once [m]; by default half the length of a leg
+    stride: distance per cycle, in which every foot steps once [m]; by default half the length of a leg; less in tight curves
     quarter: duration of the step of one foot [s]
-    dt: time between two samples [s], at most an eighth of `quarter`
+    dt: time between two samples that are optimised [s], at most an eighth of `quarter`; the motion has `options.fine` times as many
     friction: coefficient of friction of the feet
     grip: adhesion per unit of force along the toes (the tangent of the angle at which a foot lets go); infinite if feet
         stick in every direction
@@ -255,18 +255,19 @@ class _Work:
                 options=self.options.course,
             )  # fmt: skip
             self.plan = footsteps(course, front=m["front"], rear=m["rear"], feet=len(self.gecko.roles.feet))
-            feet = self.swung(soft=True)
+            feet = self.swung()
             want = wish(self.gecko, course, feet)
             self._laid = course, feet, swayed(want, feet, self.friction, light, m["leg"]) if self.light else want
         return self._laid
 
-    def swung(self, *, soft: bool) -> FootPaths:
-        """The paths of the feet; `soft` ones land without jerk, those of the paper's gait do not."""
+    def swung(self, *, soft: bool = True, fine: int = 1) -> FootPaths:
+        """The paths of the feet at `fine` samples per sample; `soft` ones land without jerk, those of the paper's gait do not."""
         assert self.plan is not None
-        m, o = self.gecko.measures, self.options
+        m, o, dt = self.gecko.measures, self.options, self.dt
+        quarter, pause = max(round(self.quarter / dt), 4) * dt, round(self.pause / dt) * dt
         return foot_paths(
-            self.plan, centre=m["sole"], lift=o.lift * m["leg"], clear=o.clear * m["leg"], quarter=self.quarter, dt=self.dt,
-            pause=self.pause, soft=soft, soles=self.gecko.soles,
+            self.plan, centre=m["sole"], lift=o.lift * m["leg"], clear=o.clear * m["leg"], quarter=quarter, dt=dt / fine,
+            pause=pause, soft=soft, soles=self.gecko.soles,
         )  # fmt: skip
 
     def walk(self) -> None:
@@ -303,22 +304,22 @@ class _Work:
     def result(self, seed: int | None) -> Climb:
         """The result, checked and truncated at the first failure."""
         self.progress(Progress("checks", 0.0))
-        start, (course, feet, want) = time.process_time(), self.laid
+        start, (course, coarse, want), options = time.process_time(), self.laid, self.options
         gecko, front = self.gecko, self.gecko.measures["front"]
-        Q = self.Q if self.Q is not None else stand(gecko, course, feet, want)[0][None]
-        u = course.stride * feet.t[: len(Q)] / feet.cycle
-        full, scene = with_feet(gecko, carry_tail(gecko, course, Q, u, self.dt, self.options.tail), feet), scene_of(course)
-        held = adhesion_along(gecko, full, feet, friction=self.friction, grip=self.grip)
-        needed = needed_forces(gecko, full, self.dt)
-        moving = adhesion_along(gecko, full, feet, friction=self.friction, grip=self.grip, loads=loads(needed))
-        places = feet.p[: len(full)]
-        torque = torques(gecko, needed, places, shared_forces(needed, places, feet.swings[: len(full)]))
-        failures = [*self.failures, *tight_curves(course, feet), *joints_beyond_limits(gecko, full)]
-        failures += [*contacts(gecko, scene, full), *slips(held, self.friction), *slips(moving, self.friction)]
+        Q = self.Q if self.Q is not None else stand(gecko, course, coarse, want)[0][None]
+        feet, dt = self.swung(fine=options.fine), self.dt / options.fine
+        Q, scene = refined(gecko, Q, coarse, feet, options.smooth), scene_of(course)
+        u = course.pace.at(feet.t[: len(Q)] / feet.cycle)
+        full = with_feet(gecko, carry_tail(gecko, course, Q, u, dt, options.tail), feet)
+        seen = options.seen * gecko.measures["leg"]
+        checks = check_climb(gecko, scene, full, feet, friction=self.friction, grip=self.grip, seen=seen)
+        failures = [replace(failure, sample=options.fine * failure.sample) for failure in self.failures]
+        failures += [*tight_curves(course, feet), *joints_beyond_limits(gecko, full), *checks.contacts]
+        failures += [*ankles_beyond_limits(gecko, checks.leans), *slips(checks.held, self.friction), *slips(checks.moving, self.friction)]
         first = min(failures, key=lambda failure: failure.sample, default=None)
         at = len(feet.t) if first is None else first.sample
         kept = full[: max(min(at, len(full)), 1)]
-        where = self.stride * float(feet.t[min(at if first else len(kept), len(feet.t) - 1)]) / feet.cycle
+        where = float(course.pace.at(feet.t[min(at if first else len(kept), len(feet.t) - 1)] / feet.cycle))
         segment, outcome = None, STOPPED if self.stopped else CLIMBED
         if first is not None:
             on = max((k for k, u in enumerate(course.starts) if u <= where + front), default=None)
@@ -326,17 +327,17 @@ class _Work:
             place = "" if segment is None else f", in segment {segment + 1} ({course.segments[segment]})"
             if not self.stopped:  # a motion that was not smoothed to the end says nothing about the path
                 outcome = first.outcome.because(f"{first.outcome.why}, {where:.3f} m along{place}")
-        marks = _marks(course, front, feet.cycle, len(kept) * self.dt)
+        marks = _marks(course, front, feet.cycle, len(kept) * dt)
         motion = Motion.of(gecko.figure, feet.t[: len(kept)], kept, marks=marks)
-        ours, paper = motion_accelerations(gecko, kept, self.dt), self.papers(course, len(kept))
+        ours, paper = motion_accelerations(gecko, kept, dt, options.fine), self.papers(course, (len(kept) - 1) // options.fine + 1)
         if outcome.ok:
             outcome = _rougher(outcome, ours, paper)
-        clear = clearances(gecko, scene, kept, self.options.seen * gecko.measures["leg"])
         seconds = self.seconds | {"checks": time.process_time() - start}
         self.progress(Progress("checks", 1.0))
         return Climb(
-            outcome, motion, scene, seconds, course, where, segment, feet, held.until(len(kept)), moving.until(len(kept)), ours,
-            paper, *clear, torque[: len(kept)], gecko.roles, seed,
+            outcome, motion, scene, seconds, course, where, segment, feet, checks.held.until(len(kept)),
+            checks.moving.until(len(kept)), ours, paper, checks.clearance[: len(kept)], checks.leg_clearance[: len(kept)],
+            checks.leans[: len(kept)], checks.torques[: len(kept)], gecko.roles, seed,
         )  # fmt: skip
 
     def papers(self, course: Course, count: int) -> MotionAccelerations:
@@ -362,7 +363,7 @@ def _check(path: Sequence[PathSegment], **options: float) -> None:
 
 def _marks(course: Course, front: float, cycle: float, end: float) -> tuple[Mark, ...]:
     """A mark at the time when the front feet reach a slope, a curve or a step."""
-    times = [max(u - front, 0.0) * cycle / course.stride for u in course.starts]
+    times = [cycle * float(course.pace.cycles_to(max(u - front, 0.0))) for u in course.starts]
     named = [(t, s) for t, s in zip(times, course.segments, strict=True) if not isinstance(s, Straight) and t < end]
     return tuple(Mark(t, str(segment)) for t, segment in named)
 

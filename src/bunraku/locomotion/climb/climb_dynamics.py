@@ -32,6 +32,10 @@ class NeededForces(NamedTuple):
     mass: Array
     """Masses of the bodies (bodies,) [kg]."""
 
+    def part(self, samples: slice) -> NeededForces:
+        """Some `samples` only."""
+        return NeededForces(self.frames[samples], self.place[samples], self.force[samples], self.moment[samples], self.mass)
+
 
 def needed_forces(gecko: Gecko, Q: Array, dt: float, gravity: float = 9.81) -> NeededForces:
     """What moves the bodies of a `gecko` along `Q` (T, n_q), with samples `dt` [s] apart; it begins and ends at rest.

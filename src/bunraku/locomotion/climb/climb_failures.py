@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +35,7 @@ def tight_curves(course: Course, feet: FootPaths) -> list[ClimbFailure]:
     """The first curve of a `course` in which the inner `feet` would hardly move; an empty list if there is none."""
     for k, (u, segment) in enumerate(zip(course.starts, course.segments, strict=True)):
         if isinstance(segment, Arc) and segment.radius < 1.1 * course.spread:
-            at = int(np.searchsorted(feet.t, max(u - course.spread, 0.0) * feet.cycle / course.stride))
+            at = int(np.searchsorted(feet.t, feet.cycle * course.pace.cycles_to(max(u - course.spread, 0.0))))
             why = f"a radius of {1e3 * segment.radius:.0f} mm with feet {1e3 * course.spread:.0f} mm to the side"
             return [ClimbFailure(at, CURVE_TOO_TIGHT.because(why), k)]
     return []
@@ -50,6 +51,17 @@ def joints_beyond_limits(gecko: Gecko, Q: Array) -> list[ClimbFailure]:
         return []
     worst = gecko.active[int(beyond[late[0]].argmax())]
     return [ClimbFailure(int(late[0]), JOINT_AT_LIMIT.because(f"{gecko.figure.names[worst]} reaches its limit"))]
+
+
+def ankles_beyond_limits(gecko: Gecko, leans: Array) -> list[ClimbFailure]:
+    """The first leg of a `gecko` that leans over its foot farther than its role allows, from `leans` (T, ankles) [rad]; or an
+    empty list."""
+    late = np.flatnonzero((leans > gecko.roles.lean).any(1))
+    if not len(late):
+        return []
+    foot = gecko.roles.feet[int(leans[late[0]].argmax())].replace("_", " ")
+    why = f"the leg above {foot} leans farther over it than {math.degrees(gecko.roles.lean):.0f}°"
+    return [ClimbFailure(int(late[0]), JOINT_AT_LIMIT.because(why))]
 
 
 def contacts(gecko: Gecko, scene: Scene, Q: Array) -> list[ClimbFailure]:

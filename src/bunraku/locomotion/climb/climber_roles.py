@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,8 @@ class ClimberRoles:
     """Variables that bend the waist to the sides, once per cycle."""
     tail: tuple[str, ...] = ()
     """Variables that raise the tail, from its root to its tip; larger values raise it."""
+    lean: float = math.pi / 2.0
+    """How far a leg may lean over its foot: the largest angle between the link above an ankle and the foot's normal [rad]."""
 
     def check(self, figure: Figure) -> None:
         """Raises FigureError if the `figure` has no such parts."""
@@ -40,6 +43,8 @@ class ClimberRoles:
                 raise refused(f"no variable {name!r}", advice)
         if len(self.feet) < 4 or len(self.feet) % 2:
             raise refused(f"{len(self.feet)} feet", "a climber has four, six or more feet, in pairs")
+        if not 0.0 < self.lean <= math.pi:
+            raise refused(f"a lean of {self.lean:g} rad", "give an angle above 0° and of at most 180°")
         if not self.trunk:
             raise refused("no trunk", advice)
         if not figure.groups or figure.groups[0].kind != "free" or figure.variables[0].motion != "translate":
@@ -82,6 +87,6 @@ class ClimberRoles:
 
 GECKO_ROLES = ClimberRoles(
     ("front_left_foot", "front_right_foot", "rear_left_foot", "rear_right_foot"), ("neck", "waist", "bottom"), ("waist_yaw",),
-    ("tail",),
+    ("tail",), math.radians(80.0),
 )  # fmt: skip
 """The roles of the library's gecko."""

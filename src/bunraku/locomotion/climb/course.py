@@ -8,8 +8,9 @@ the body, `s` that along the surface. In a concave corner of angle θ the body, 
 
 from __future__ import annotations
 
-import itertools
+import bisect
 import math
+from collections.abc import Iterator
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.locomotion.climb.body_way import BodyWay
 from bunraku.locomotion.climb.course_options import CourseOptions
+from bunraku.locomotion.climb.course_pace import CoursePace
 from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight, SurfacePiece
 from bunraku.spatial import so3
 
@@ -29,7 +31,7 @@ class Course:
     segments: the segments of the path, in order
     height: height of the body over the surface [m]
     spread: distance of the feet to the side of the body [m]
-    stride: distance per cycle [m]
+    stride: distance per cycle [m]; less in tight curves
     leg: length of the climber's leg [m]
     foot: how far a foot extends ahead of its centre and behind it [m]
     options: other lengths, in leg lengths; the attribute `options` holds them in metres
@@ -49,6 +51,7 @@ class Course:
         self._X[0, 3] = -before
         self._feet: list[tuple[float, float]] = [(self._u, self._s)]
         self._forbidden: list[tuple[float, float]] = []
+        self._curves: list[tuple[float, float, float]] = []  # u where each curve begins and ends, and its curvature
         self._way: list[tuple[float, Array]] = []
         self._ahead(before, 0.0)
         for segment in self.segments:
@@ -98,6 +101,8 @@ class Course:
         self.pieces.append(piece)
         self._s = s + length
         self._feet.append((self._u, self._s))
+        if curvature:
+            self._curves.append((u, self._u, abs(curvature)))
 
     def _slope(self, angle: float) -> None:
         gap = self.height * math.tan(abs(angle) / 2.0)
@@ -130,22 +135,32 @@ class Course:
         self._feet.append((self._u, self._s))
         self._forbidden.append((start - low, self._s + high))
 
+    @cached_property
+    def pace(self) -> CoursePace:
+        """How far the body gets in each cycle."""
+        reach, most = self.options.edge_reach, max(self.options.outer_stride, self.stride)
+        slow = [(u - reach, v + reach, (1.0 + self.spread * k) * self.stride / most) for u, v, k in self._curves]
+        return CoursePace(self.length, self.stride, [own for own in slow if own[2] > 1.0], self.options.spacing)
+
     # -- the feet ----------------------------------------------------------------------------------------------------
 
     def along_surface(self, u: float) -> float:
         """Distance along the surface [m] at which a foot stands when the body is at `u` [m]; never near an edge."""
         s = self._surface(u)
-        for low, high in self._forbidden:
+        for low, high in self._forbidden[max(bisect.bisect(self._forbidden, (s, s)) - 2, 0) :]:
             if low < s < high:
                 return low if s - low <= high - s else high
+            if low > s:
+                break
         return s
 
     def _surface(self, u: float) -> float:
         knots = self._spread_knots
-        for (u0, s0), (u1, s1) in itertools.pairwise(knots):
-            if u < u1:
-                return s0 + (s1 - s0) * (u - u0) / (u1 - u0)
-        return knots[-1][1]
+        k = bisect.bisect_right(knots, u, key=lambda knot: knot[0])
+        if k == len(knots):
+            return knots[-1][1]
+        (u0, s0), (u1, s1) = knots[max(k - 1, 0)], knots[max(k, 1)]
+        return s0 + (s1 - s0) * (u - u0) / (u1 - u0)
 
     @cached_property
     def _spread_knots(self) -> list[tuple[float, float]]:
@@ -166,7 +181,7 @@ class Course:
 
     def surface(self, s: float, y: float) -> tuple[Array, int]:
         """Pose of the surface (4, 4; columns ahead, left, normal) at distances `s` along and `y` to the left [m]; and its face."""
-        piece = next((p for p in reversed(self.pieces) if s >= p.s), self.pieces[0])
+        piece = self.pieces[max(bisect.bisect_right(self.pieces, s, key=lambda p: p.s) - 1, 0)]
         return piece.frame(s - piece.s, y), piece.face
 
     def foot(self, u: float, y: float) -> tuple[Array, int]:
@@ -207,6 +222,13 @@ class Course:
             return np.asarray(face[np.maximum(np.searchsorted(starts, s, side="right") - 1, 0)])
 
         return at(u - behind), at(u + ahead)
+
+    def face_runs(self, u: ArrayLike, behind: float, ahead: float) -> Iterator[tuple[slice, range]]:
+        """Runs of samples with the same faces near, for ascending `u`; arguments as in `faces_between`."""
+        first, last = self.faces_between(u, behind, ahead)
+        ends = [*(np.flatnonzero((np.diff(first) != 0) | (np.diff(last) != 0)) + 1).tolist(), len(first)]
+        for begin, end in zip([0, *ends], ends, strict=False):
+            yield slice(begin, end), range(int(first[begin]), int(last[begin]) + 1)
 
     # -- the body ----------------------------------------------------------------------------------------------------
 

@@ -22,7 +22,9 @@ class CourseOptions:
     riser: float = 0.05
     """Distance that the toes keep from a concave crease and from the vertical face of a step (riser)."""
     edge_reach: float = 5.0 / 6.0
-    """Distance ahead and behind within which an edge lifts the body."""
+    """Distance ahead and behind within which an edge lifts the body, and a curve slows it down."""
+    outer_stride: float = 0.65
+    """Largest stride of the outer feet in a curve, or that on a straight path if it is larger."""
 
     def metres(self, leg: float) -> CourseOptions:
         """The same lengths in metres, for a `leg` of this length [m]."""

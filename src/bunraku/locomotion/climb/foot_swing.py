@@ -51,9 +51,13 @@ class FootPaths:
         """`swings`, but −1 also during the first and the last share `ends` of every swing."""
         return np.where(self.share(ends) > 0.0, self.swings, -1)
 
-    def every(self, count: int, until: int) -> FootPaths:
-        """Every `count`-th sample of those before the sample `until`."""
-        few = slice(None, until, count)
+    def part(self, samples: slice) -> FootPaths:
+        """Some consecutive `samples` only; not for `share` and `held`, which need whole steps."""
+        return FootPaths(self.t[samples], self.p[samples], self.R[samples], self.swings[samples], self.steps, self.pause)
+
+    def every(self, count: int, until: int, since: int = 0) -> FootPaths:
+        """Every `count`-th sample from the sample `since`, the first of a step, to before the sample `until`."""
+        few = slice(since, until, count)
         p, R = np.ascontiguousarray(self.p[few]), np.ascontiguousarray(self.R[few])
         return FootPaths(self.t[few], p, R, np.ascontiguousarray(self.swings[few]), self.steps // count, self.pause)
 
@@ -98,25 +102,30 @@ def foot_paths(
     whole = n + round(pause / dt)
     T, feet = whole * len(plan.steps) + 1, len(plan.start)
     p, R, swings = np.empty((T, feet, 3)), np.empty((T, feet, 3, 3)), np.full(T, -1, np.int64)
-    for foot, X in enumerate(plan.start):
-        p[:, foot] = X[:3, 3] + centre * X[:3, 2]
-        R[:, foot] = X[:3, :3]
     local, radius = soles if soles is not None else (np.zeros((feet, 1, 3)), np.full((feet, 1), centre))
     s = np.arange(n + 1) / n
     sigma = s if even else s**5 * (126.0 + s * (-420.0 + s * (540.0 + s * (-315.0 + 70.0 * s)))) if soft else eased(s)
+    stands = [(0, X) for X in plan.start]  # since which sample each foot stands, and where
     for step in plan.steps:
         first = step.quarter * whole
-        at = plan.course.stride * (step.quarter + 0.5) / feet + plan.shoulders[step.foot]
+        at = float(plan.course.pace.at((step.quarter + 0.5) / feet)) + plan.shoulders[step.foot]
         above = plan.course.body(np.array([at]))[0][0]
         own = slice(first, first + n + 1)
         turn = _turn(step.X_from[:3, :3], step.X_to[:3, :3], sigma)
         balls = np.einsum("tij,bj->tbi", turn, local[step.foot]), radius[step.foot]
         p[own, step.foot] = _swing(plan, step, outward(step, above, centre), sigma, centre, lift, clear, balls)
         R[own, step.foot] = turn
-        p[first + n + 1 :, step.foot] = step.X_to[:3, 3] + centre * step.X_to[:3, 2]
-        R[first + n + 1 :, step.foot] = step.X_to[:3, :3]
+        _stand(p, R, step.foot, slice(stands[step.foot][0], first), stands[step.foot][1], centre)
+        stands[step.foot] = first + n + 1, step.X_to
         swings[first + 1 : first + n] = step.foot
+    for foot, (first, X) in enumerate(stands):
+        _stand(p, R, foot, slice(first, T), X, centre)
     return FootPaths(np.asarray(np.arange(T) * dt, float), p, R, swings, whole, (whole - n) * dt)
+
+
+def _stand(p: Array, R: Array, foot: int, samples: slice, X: Array, centre: float) -> None:
+    """Puts a foot onto the foothold X at some samples."""
+    p[samples, foot], R[samples, foot] = X[:3, 3] + centre * X[:3, 2], X[:3, :3]
 
 
 def _swing(

@@ -81,13 +81,13 @@ def footsteps(course: Course, *, front: float, rear: float, cycles: int | None =
     cycles: number of cycles, in each of which every foot steps once; None goes to the end of the course
     feet: number of feet
     """
-    stride, spread, order = course.stride, course.spread, swing_order(feet)
-    count = feet * (cycles if cycles is not None else max(math.ceil(course.length / stride - 1e-9), 1))
+    pace, spread, order = course.pace, course.spread, swing_order(feet)
+    count = feet * (cycles if cycles is not None else max(math.ceil(float(pace.cycles_to(course.length)) - 1e-9), 1))
     phase = {foot: quarter for quarter, foot in enumerate(order)}
     x = np.repeat(np.linspace(front, rear, feet // 2), 2).tolist()
 
     def landing(foot: int, cycle: int) -> tuple[Array, int]:
-        u = x[foot] + stride * (cycle + (phase[foot] + 1) / feet + (feet - 1) / (2.0 * feet))
+        u = x[foot] + float(pace.at(cycle + (phase[foot] + 1) / feet + (feet - 1) / (2.0 * feet)))
         return course.foot(u, spread if foot % 2 == 0 else -spread)
 
     places = [landing(foot, -1) for foot in range(feet)]

@@ -294,9 +294,9 @@ class Wish:
     heights: Array
     joints: Array
 
-    def every(self, count: int, until: int) -> Wish:
-        """Every `count`-th sample of those before the sample `until`."""
-        few = slice(None, until, count)
+    def every(self, count: int, until: int, since: int = 0) -> Wish:
+        """Every `count`-th sample from the sample `since` to before the sample `until`."""
+        few = slice(since, until, count)
         return Wish(*(np.ascontiguousarray(a[few]) for a in (self.normals, self.heights, self.joints)))
 
 
@@ -310,7 +310,7 @@ def wish(gecko: Gecko, course: Course, feet: FootPaths, *, bend: float = 0.25, p
     switched: with `paper`, jump from one posture to the other; otherwise change smoothly
     """
     cycle = feet.cycle
-    u = course.stride * feet.t / cycle
+    u = course.pace.at(feet.t / cycle)
     places = pose(gecko.figure, gecko.start)
     at = [float(places.X(name)[0, 3] - gecko.start[0]) for name in gecko.trunk]
     tracks = [course.body(u + x) for x in at]
@@ -377,8 +377,13 @@ def gait(
 def with_feet(gecko: Gecko, Q: Array, feet: FootPaths) -> Array:
     """Configurations `Q` of a `gecko` with its passive feet turned flat onto the surface, as in `feet`."""
     out, index = Q.copy(), gecko.figure.frame_index
-    X = frames_along(gecko.figure, out)
+    holders = [index[name] for name in gecko.holders[: gecko.n_ankles]]
+    X = np.concatenate([frames_along(gecko.figure, Q[part])[:, holders, :3, :3] for part in blocks(len(Q))])
     for k, ankle in enumerate(gecko.ankles):
-        R = np.swapaxes(X[:, index[gecko.holders[k]], :3, :3], 1, 2) @ feet.R[: len(Q), k]
-        out[:, ankle] = zyx_along(R)
+        out[:, ankle] = zyx_along(np.swapaxes(X[:, k], 1, 2) @ feet.R[: len(Q), k])
     return out
+
+
+def blocks(count: int, size: int = 4000) -> list[slice]:
+    """`count` samples as slices of at most `size`: poses of all frames at once would take gigabytes on a long path."""
+    return [slice(k, min(k + size, count)) for k in range(0, count, size)]

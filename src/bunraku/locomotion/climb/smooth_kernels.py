@@ -120,33 +120,36 @@ def too_near(apart, y, k, margin):
 
 
 @inline
-def standing(J, x, aims, t, unit, A, e):
+def standing(J, x, feet, swings, t, unit, A, e):
     """Rows of the scaled Jacobian (k, columns) and errors of the feet that stand at sample t; returns k."""
     k = 0
-    for foot in range(aims.feet.shape[1]):
-        if foot == aims.swings[t]:
+    for foot in range(feet.shape[1]):
+        if foot == swings[t]:
             continue
         for r in range(3):
             for c in range(A.shape[1]):
                 A[k, c] = J[3 * foot + r, c] * (unit if c < 3 else 1.0)
-            e[k] = aims.feet[t, foot, r] - x[foot, r]
+            e[k] = feet[t, foot, r] - x[foot, r]
             k += 1
     return k
 
 
 @kernel
-def restore_along(body, Q, aims, unit, passes):
-    """Moves the standing feet to their footholds by the smallest change of the scaled columns; returns the initial error [m]."""
+def restore_along(body, Q, feet, swings, unit, passes):
+    """Moves the standing feet to their footholds by the smallest change of the scaled columns; returns the initial error [m].
+
+    `feet` and `swings` are as in `MotionAims`.
+    """
     n, cols = body.joints.shape[0], body.active.shape[0] + 6
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     x, J = np.empty((body.carrier.shape[0], 3)), np.empty((3 * body.carrier.shape[0], cols))
-    rows = 3 * aims.feet.shape[1]
+    rows = 3 * feet.shape[1]
     A, e, G, d = np.empty((rows, cols)), np.empty(rows), np.empty((rows, rows)), np.empty(cols)
     worst = 0.0
     for t in range(Q.shape[0]):
         for again in range(passes):
             points(body, Q[t], R, p, S, x, J)
-            k = standing(J, x, aims, t, unit, A, e)
+            k = standing(J, x, feet, swings, t, unit, A, e)
             most = 0.0
             for i in range(k):
                 most = max(most, abs(e[i]))
@@ -369,8 +372,8 @@ def bent_rows(body, S, J, N, aims, t, n_spine, unit, out):
 def linearize_along(body, skin, keep, apart, Q, ground, aims, rates, bent, pull, rows, values, shares, N, band, grad):
     """The normal equations in z; a row of `band` holds the lower part of one column.
 
-    Second differences of the quantities of `bent_rows` are weighted by `bent` (T, quantities), and `pull` is the gradient of their
-    cost. `keep` is as in `cost_along`. Further terms have derivatives `rows` (T, r, columns), values and weights.
+    Second differences of the quantities of `bent_rows` are weighted by `bent` (T, quantities), those at the ends as if it stood still
+    before and after, and `pull` is the gradient of their cost. `keep` is as in `cost_along`. Further terms have derivatives `rows` (T, r, columns), values and weights.
     """
     n, cols = body.joints.shape[0], body.active.shape[0] + 6
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
@@ -386,7 +389,7 @@ def linearize_along(body, skin, keep, apart, Q, ground, aims, rates, bent, pull,
     for t in range(T):
         q = Q[t]
         points(body, q, R, p, S, x, J)
-        k = standing(J, x, aims, t, rates.unit, A, e)
+        k = standing(J, x, aims.feet, aims.swings, t, rates.unit, A, e)
         null_basis(A, k, M, v, N[t])
         for i in range(cols):
             g[i] = 0.0
@@ -457,8 +460,9 @@ def linearize_along(body, skin, keep, apart, Q, ground, aims, rates, bent, pull,
                     band[t * free + c, b - c] += share * WN[i, b]
         now = recent[t % 3]
         bent_rows(body, S, J, N[t], aims, t, n_spine, rates.unit, now)
+        own = 1.0 if t == 0 or t == T - 1 else 2.0  # at the ends nothing moves before or after
         for i in range(n_bent):
-            share = 4.0 * bent[t, i] + (bent[t - 1, i] if t > 0 else 0.0) + (bent[t + 1, i] if t + 1 < T else 0.0)
+            share = own * own * bent[t, i] + (bent[t - 1, i] if t > 0 else 0.0) + (bent[t + 1, i] if t + 1 < T else 0.0)
             for c in range(free):
                 grad[t, c] += now[i, c] * pull[t, i]
                 left = share * now[i, c]
@@ -467,7 +471,7 @@ def linearize_along(body, skin, keep, apart, Q, ground, aims, rates, bent, pull,
         for s in range(1, min(2, t) + 1):
             before = recent[(t - s) % 3]
             for i in range(n_bent):
-                share = bent[t - 1, i] if s == 2 else -2.0 * (bent[t - 1, i] + bent[t, i])
+                share = bent[t - 1, i] if s == 2 else -(1.0 if t == 1 else 2.0) * bent[t - 1, i] - own * bent[t, i]
                 for c in range(free):
                     left = share * before[i, c]
                     for b in range(free):

@@ -1,7 +1,9 @@
 """Optimises the whole motion at once: smallest accelerations, with the standing feet exactly on their footholds.
 
-Gauss–Newton over all samples, first with every tenth sample, then every fifth, then all. Accelerations are those of the joints, of
-the ankles (on which the feet turn against the legs, whatever the angles that describe it) and of the trunk. The cost of an
+Gauss–Newton over all samples of a window, first with every tenth sample, then every fifth, then all. The window slides along the
+path, so that time and memory grow linearly with its length. Accelerations are those of the joints, of
+the ankles (on which the feet turn against the legs, whatever the angles that describe it) and of the trunk; the climber stands
+still before and after. The cost of an
 acceleration is quadratic up to `knee` and linear beyond, so that the sum of accelerations falls too; beyond `peak` it is steep. At
 the beginning and the end of a swing the foot is held to its path, which starts and lands at rest.
 """
@@ -10,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +21,7 @@ from scipy.linalg import LinAlgError, solveh_banded
 
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import FootPaths
-from bunraku.locomotion.climb.gecko import Gecko, Wish
+from bunraku.locomotion.climb.gecko import Gecko, Wish, blocks
 from bunraku.locomotion.climb.gecko_kernels import retract_along
 from bunraku.locomotion.climb.smooth_kernels import (
     CostRates,
@@ -84,6 +87,10 @@ class SmoothOptions:
     """Relative decrease of the cost below which an iteration counts as stalled."""
     patience: int = 3
     """Number of stalled iterations in a row that end a stage; a single one may only be damped too much."""
+    window: int = 120
+    """Number of cycles that are optimised together; a longer motion is optimised window by window."""
+    overlap: int = 6
+    """Number of cycles at the end of a window that the next one optimises again."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,22 +134,22 @@ class WholeMotion:
     want: what the null space follows
     options: weights and margins
     further: computes further terms of the cost, if any
+    fixed: number of samples at the beginning that must not change
+    rests: whether it stands still before the first sample and after the last; otherwise these have no acceleration
     """
 
     def __init__(
         self, gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, options: SmoothOptions,
-        further: FurtherTerms | None = None,
+        further: FurtherTerms | None = None, fixed: int = 0, rests: tuple[bool, bool] = (True, True),
     ) -> None:  # fmt: skip
-        self.gecko, self.feet, self.options, self.further = gecko, feet, options, further
+        self.gecko, self.feet, self.options, self.further, self.fixed, self.rests = gecko, feet, options, further, fixed, rests
         self.stopped = False
         self.dt = float(feet.t[1] - feet.t[0])
         cols, n_feet, n_spine = len(gecko.active) + 6, feet.p.shape[1], len(gecko.trunk)
         self.free = cols - 3 * (n_feet - 1)  # dimensions of the null space while one foot swings
         self._shares = np.repeat([1.0, options.trunk, options.ankle], [cols - 6, 3 * n_spine, 3 * gecko.n_ankles])
         self._seen: tuple[Array, Array, Array] | None = None
-        # Tens of megabytes, allocated once rather than at each iteration.
-        self._band, self._damped = (np.empty((len(feet.t) * self.free, 3 * self.free)) for _ in range(2))
-        self.faces = faces_near(gecko, course, course.stride * feet.t / feet.cycle)
+        self.faces = faces_near(gecko, course, course.pace.at(feet.t / feet.cycle))
         soles, lift = self._lifted(course)
         lower, upper = gecko.limits()
         self.aims = MotionAims(
@@ -162,16 +169,23 @@ class WholeMotion:
         foot, T = np.maximum(feet.swings, 0), np.arange(len(feet.t))
         soles = np.einsum("tij,tbj->tbi", feet.R[T, foot], local[foot])
         height, places = np.empty(soles.shape[:2]), feet.p[T, foot][:, None] + soles
-        for a, b in sorted(set(zip(self.faces.first.tolist(), self.faces.last.tolist(), strict=True))):
-            own = (self.faces.first == a) & (self.faces.last == b)
-            height[own] = course.over(places[own], range(a, b + 1))
+        measures = self.gecko.measures
+        for own, faces in course.face_runs(course.pace.at(feet.t / feet.cycle), measures["behind"], measures["ahead"]):
+            height[own] = course.over(places[own], faces)
         planned = np.maximum(height - radius[foot], 0.0)
         rise = self.options.swing_margin * self.gecko.measures["leg"] * np.clip(feet.share(self.options.landing) / 0.1, 0.0, 1.0)
         return soles, radius[foot] + self.options.lifted * planned + rise[:, None]
 
+    @cached_property
+    def _bands(self) -> tuple[Array, Array]:
+        """Room for the normal equations, tens of megabytes, allocated once rather than at each iteration."""
+        size = len(self.feet.t) * self.free, 3 * self.free
+        return np.empty(size), np.empty(size)
+
     def restore(self, Q: Array, passes: int = 3) -> bool:
         """Moves the standing feet of `Q` to their footholds by `passes` Newton steps; False if they are out of reach."""
-        return bool(np.isfinite(restore_along(self.gecko.body, Q, self.aims, self.rates.unit, passes)))
+        kept, feet, swings = self.fixed, self.aims.feet, self.aims.swings
+        return bool(np.isfinite(restore_along(self.gecko.body, Q[kept:], feet[kept:], swings[kept:], self.rates.unit, passes)))
 
     def cost(self, Q: Array) -> float:
         """The cost of a motion `Q` (T, n_q)."""
@@ -199,25 +213,24 @@ class WholeMotion:
         assert self._seen is not None
         _, spine, legs = self._seen
         T, n = len(Q), len(self.gecko.active)
-        w = np.empty((T - 1, legs.shape[1], 3))
-        turning_along(legs, self.aims.turns, w)
+        w = np.zeros((T + 1, legs.shape[1], 3))  # nothing turns before the first sample and after the last
+        turning_along(legs, self.aims.turns, w[1:-1])
         straight = np.concatenate([Q[:, self.gecko.active], spine.reshape(T, -1) / self.rates.unit], 1)
-        a = np.concatenate([np.diff(straight, 2, axis=0), np.diff(w, axis=0).reshape(T - 2, -1)], 1) * self._shares / self.dt**2
+        still = np.concatenate([straight[:1], straight, straight[-1:]])
+        a = np.concatenate([np.diff(still, 2, axis=0), np.diff(w, axis=0).reshape(T, -1)], 1) * self._shares / self.dt**2
+        a[: 1 - self.rests[0]], a[T - 1 + self.rests[1] :] = 0.0, 0.0
         o = self.options
         root = np.sqrt(1.0 + (a / o.knee) ** 2)
         above = np.maximum(np.abs(a) - o.peak, 0.0)
         cost = float((2.0 * o.knee**2 * (root - 1.0) + o.steep * above**2).sum())
         slope = (a / root + o.steep * above * np.sign(a)) * self._shares / self.dt**2
-        bent, pull = np.zeros((T, a.shape[1])), np.zeros((T, a.shape[1]))
-        bent[1:-1] = (1.0 / root + o.steep * (above > 0.0)) * self._shares**2 / self.dt**4
+        bent, pull = (1.0 / root + o.steep * (above > 0.0)) * self._shares**2 / self.dt**4, np.zeros((T, a.shape[1]))
+        bent[: 1 - self.rests[0]], bent[T - 1 + self.rests[1] :] = 0.0, 0.0
         k = n + 3 * spine.shape[1]
-        pull[:-2, :k] += slope[:, :k]
-        pull[1:-1, :k] -= 2.0 * slope[:, :k]
-        pull[2:, :k] += slope[:, :k]
-        by_turn = np.zeros(w.shape)  # half the gradient by the rotation vectors between samples
-        by_turn[1:] += slope[:, k:].reshape(T - 2, -1, 3)
-        by_turn[:-1] -= slope[:, k:].reshape(T - 2, -1, 3)
-        before, after = _turned_by(w, by_turn)
+        padded = np.concatenate([slope[:1, :k], slope[:, :k], slope[-1:, :k]])
+        pull[:, :k] = np.diff(padded, 2, axis=0)
+        by_turn = -np.diff(slope[:, k:], axis=0).reshape(T - 1, -1, 3)  # half the gradient by the rotation vectors between samples
+        before, after = _turned_by(w[1:-1], by_turn)
         pull[:-1, k:] += before.reshape(T - 1, -1)
         pull[1:, k:] += after.reshape(T - 1, -1)
         return cost, pull, bent
@@ -230,12 +243,15 @@ class WholeMotion:
         if self.further is not None:
             terms = self.further(Q, self.feet)
         N, grad = np.empty((T, cols, self.free)), np.empty((T, self.free))
-        band = self._band
+        band = self._bands[0]
         band[:] = 0.0
         linearize_along(
             self.gecko.body, self.gecko.skin[0], self._keep, self.gecko.apart, Q, self.faces, self.aims, self.rates, bent, pull,
             terms.rows, terms.values, terms.weights, N, band, grad,
         )  # fmt: skip
+        kept = self.fixed * self.free
+        band[:kept], grad[: self.fixed] = 0.0, 0.0  # the unknowns of fixed samples are zero
+        band[:kept, 0] = 1.0
         return N, band, grad
 
     def descend(self, Q: Array, *, iterations: int, after: Callable[[int, float], None] | None = None) -> Array:
@@ -264,7 +280,7 @@ class WholeMotion:
         """A motion of lower cost, its cost, and the next damping; None if no step lowers the cost."""
         N, band, grad = self.linearized(Q)
         scale = np.where(np.arange(N.shape[1]) < 3, self.rates.unit, 1.0)
-        damped = self._damped
+        damped = self._bands[1]
         for _ in range(20):
             np.copyto(damped, band)
             damped[:, 0] += damping**4
@@ -274,8 +290,8 @@ class WholeMotion:
                 damping *= 2.0
                 continue
             D = np.einsum("tcm,tm->tc", N, z.reshape(grad.shape)) * scale
-            trial = Q.copy()
-            retract_along(self.gecko.body, trial, D, min(1.0, 0.5 / max(float(np.abs(D).max()), 1e-12)))
+            trial, kept = Q.copy(), self.fixed
+            retract_along(self.gecko.body, trial[kept:], D[kept:], min(1.0, 0.5 / max(float(np.abs(D).max()), 1e-12)))
             better = self.cost(trial) if self.restore(trial) else np.inf
             if better < cost:
                 return trial, better, damping / 2.0
@@ -299,7 +315,7 @@ def _turned_by(w: Array, g: Array) -> tuple[Array, Array]:
 
 @dataclass(frozen=True, eq=False)
 class Smoothed:
-    """Configurations `Q` (T, n_q), `costs` after every iteration of each stage, and whether Ctrl-C `stopped` the work."""
+    """Configurations `Q` (T, n_q), `costs` after every iteration of each stage of each window, and whether Ctrl-C `stopped` it."""
 
     Q: Array
     costs: tuple[tuple[float, ...], ...]
@@ -323,36 +339,87 @@ def smooth(
     Ctrl-C returns the best motion so far.
     """
     Q = np.ascontiguousarray(Q).copy()
-    T, t, costs, stopped = len(Q), feet.t[: len(Q)], [], False
+    costs: list[tuple[float, ...]] = []
+    stopped = False
+    windows = _windows(len(Q), feet, options)
+    for k, (since, kept, until) in enumerate(windows):
+
+        def part(done: float, k: int = k) -> None:
+            if progress is not None:
+                progress(Progress("smoothing", min((k + done) / len(windows), 1.0)))
+
+        own_feet, own_want, fixed = feet.every(1, until, since), want.every(1, until, since), kept - since
+        last = until == len(Q)
+        found = _smooth_window(gecko, course, Q[since:until], fixed, last, own_feet, own_want, options, further, part, stopped)
+        Q[kept:until], stopped = found.Q[fixed:], found.stopped
+        costs += found.costs
+    return Smoothed(Q, tuple(costs), stopped)
+
+
+def _windows(T: int, feet: FootPaths, options: SmoothOptions) -> list[tuple[int, int, int]]:
+    """First sample of every window, its first one that is not fixed, and the end; all windows but the first begin with a step that
+    is fixed, so that accelerations are continuous."""
+    cycle = feet.steps * feet.p.shape[1]
+    window, advance = options.window * cycle, max(options.window - options.overlap, 1) * cycle
+    found = [(0, 0, min(window + 1, T))]
+    while found[-1][2] < T:
+        begin = len(found) * advance
+        found.append((begin - feet.steps, begin + 1, min(begin + window + 1, T)))
+    return found
+
+
+def _smooth_window(
+    gecko: Gecko, course: Course, Q: Array, fixed: int, last: bool, feet: FootPaths, want: Wish, options: SmoothOptions,
+    further: FurtherTerms | None, progress: Callable[[float], None], stopped: bool,
+) -> Smoothed:  # fmt: skip
+    """`smooth` for one window, whose first `fixed` samples do not change; at the end of the `last` one it stands still."""
+    T, t, first, costs = len(Q), feet.t, Q[:fixed].copy(), []
     effort, done = sum(iterations / every for every, iterations in options.stages), 0.0
     for every, iterations in (*options.stages, (1, 0)):  # the last stage only corrects the feet at every sample
         if feet.steps % every or (T - 1) % every:
             continue
-        few = slice(None, None, every)
         own: list[float] = []
 
         def after(k: int, cost: float, own: list[float] = own, done: float = done, every: int = every) -> None:
             own.append(cost)
-            if progress is not None:
-                progress(Progress("smoothing", min((done + (k + 1) / every) / effort, 1.0)))
+            progress((done + (k + 1) / every) / effort)
 
-        own_options = (
-            replace(options, landing=0.0) if stopped else options
-        )  # what was not smoothed would jump to the landing's path
-        whole = WholeMotion(gecko, course, feet.every(every, T), want.every(every, T), options=own_options, further=further)
-        some = np.ascontiguousarray(Q[few])
+        own_options = replace(options, landing=0.0) if stopped else options  # what was not smoothed would jump there
+        whole = WholeMotion(
+            gecko, course, feet.every(every, T), want.every(every, T), options=own_options, further=further,
+            fixed=-(-fixed // every), rests=(fixed == 0, last),
+        )  # fmt: skip
+        some = np.ascontiguousarray(Q[::every])
         whole.restore(some)
         some = whole.descend(some, iterations=0 if stopped else iterations, after=after)
         stopped = stopped or whole.stopped
         done += iterations / every
         costs.append(tuple(own))
-        Q = _between(some, t[few], t) if every > 1 else some
+        Q = between(some, t[::every], t) if every > 1 else some
+        Q[:fixed] = first
     whole.restore(Q, 5)
     return Smoothed(Q, tuple(costs[:-1]), stopped)
 
 
-def _between(Q: Array, t: Array, fine: Array) -> Array:
-    """Splines through configurations at times t, evaluated at finer times; the body's rotation is interpolated by quaternions."""
+def refined(gecko: Gecko, Q: Array, feet: FootPaths, fine: FootPaths, options: SmoothOptions = SmoothOptions()) -> Array:
+    """Configurations at the samples of `fine`, which are the paths of the `feet` at shorter intervals, with all feet in place.
+
+    Splines through `Q` (T, n_q) of a `gecko` give the samples in between; `options` say how long a landing foot is held to its path.
+    """
+    if len(Q) < 2:
+        return Q.copy()
+    times, far = fine.steps // feet.steps, 50  # a spline forgets by a quarter at each sample
+    out = np.empty(((len(Q) - 1) * times + 1, Q.shape[1]))
+    for part in blocks(len(Q)):
+        near, inner = slice(max(part.start - far, 0), part.stop + far), slice(part.start * times, part.stop * times)
+        out[inner] = between(Q[near], feet.t[: len(Q)][near], fine.t[: len(out)][inner])
+    restore_along(gecko.body, out, fine.p[: len(out)], fine.held(options.landing)[: len(out)], gecko.measures["leg"], 5)
+    return out
+
+
+def between(Q: Array, t: Array, fine: Array) -> Array:
+    """Splines through configurations `Q` (T, n_q) at times `t` (T,), evaluated at `fine` times [s]; the body's rotation is
+    interpolated by quaternions."""
     out = CubicSpline(t, Q)(fine)
     z, y, x = Q[:, 3:6].T
     turned = continuous(so3.quaternion(so3.about(2, z) @ so3.about(1, y) @ so3.about(0, x)))

@@ -163,13 +163,15 @@ def _segments(node: Node, kinds: tuple[str, ...]) -> list[tuple[PathSegment, Nod
 
 
 def _roles(node: Node) -> ClimberRoles:
-    node.words(("feet", "trunk", "bends", "tail"), "the roles of a climber")
+    node.words(("feet", "trunk", "bends", "tail", "lean"), "the roles of a climber")
 
     def names(word: str) -> tuple[str, ...]:
         said = node.need(word, "the roles") if word in ("feet", "trunk") else node.get(word)
         return () if said is None else tuple(item.name(f"a name for {word}") for item in said.items(f"names for {word}"))
 
-    return ClimberRoles(names("feet"), names("trunk"), names("bends"), names("tail"))
+    lean = node.get("lean")
+    angle = {} if lean is None else {"lean": lean.positive(Quantity.ANGLE)}
+    return ClimberRoles(names("feet"), names("trunk"), names("bends"), names("tail"), **angle)
 
 
 def _pause(node: Node) -> float:

@@ -44,13 +44,13 @@ def draw(done: Climb, path: Path) -> None:
 
 
 def _accelerations(axes: Axes, done: Climb) -> None:
-    t = done.motion.t[1:-1]
     both = (
-        ("the paper's gait", done.before, plots.CURVE_COLORS[1], 0.25),
-        ("this motion", done.accelerations, plots.CURVE_COLORS[0], 0.6),
+        ("the paper's gait", done.paper, plots.CURVE_COLORS[1], 0.25),
+        ("this motion", done.ours, plots.CURVE_COLORS[0], 0.6),
     )
-    for name, values, color, alpha in both:
-        if len(values) != len(t) or not len(t):
+    for name, found, color, alpha in both:
+        values, t = found.joints, found.dt * np.arange(1, len(found.joints) + 1)
+        if not len(t):
             continue
         most = np.maximum(np.abs(values).max(1), 1.0)
         axes.fill_between(t, most, 1.0, color=color, alpha=alpha, linewidth=0.0)

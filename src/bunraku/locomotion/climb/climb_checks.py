@@ -1,0 +1,98 @@
+"""Checks of a whole climb: adhesion, torques, contacts and clearances, block by block, with only the near slabs in each block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.figure.shape import Box
+from bunraku.locomotion.climb.adhesion import AdhesionAlong, adhesion_along
+from bunraku.locomotion.climb.climb_dynamics import loads, needed_forces, shared_forces, torques
+from bunraku.locomotion.climb.climb_failures import ClimbFailure, clearances, contacts
+from bunraku.locomotion.climb.foot_swing import FootPaths
+from bunraku.locomotion.climb.gecko import Gecko, blocks
+from bunraku.scene import Scene
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClimbChecks:
+    """What is measured at every sample of a climb, and the first contact."""
+
+    held: AdhesionAlong
+    """The smallest adhesion, as if the climber stood still."""
+    moving: AdhesionAlong
+    """The smallest adhesion in motion."""
+    torques: Array
+    """Torques of the motors (T, motors) [N·m]."""
+    clearance: Array
+    """Distance of everything but feet and lower legs from the surface (T,) [m]."""
+    leg_clearance: Array
+    """Distance of the lower legs from the surface (T,) [m]."""
+    leans: Array
+    """Angle between the link above each ankle and the foot's normal (T, ankles) [rad]."""
+    contacts: list[ClimbFailure]
+    """The first contact, if there is one."""
+
+
+def check_climb(
+    gecko: Gecko, scene: Scene, Q: Array, feet: FootPaths, *, friction: float, grip: float, seen: float
+) -> ClimbChecks:  # fmt: skip
+    """Checks the climb of a `gecko`.
+
+    scene: the surface
+    Q: configurations (T, n_q) at the samples of `feet`
+    feet: the paths of the feet
+    friction, grip: as in `hold`
+    seen: clearances are computed up to this distance [m]
+    """
+    found: list[tuple[AdhesionAlong, AdhesionAlong, Array, Array, Array, Array]] = []
+    touched: list[ClimbFailure] = []
+    dt = float(feet.t[1] - feet.t[0])
+    for part in blocks(len(Q)):
+        around = slice(max(part.start - 1, 0), min(part.stop + 1, len(Q)))  # accelerations need a sample on either side
+        inner = slice(part.start - around.start, part.stop - around.start)
+        own, here = Q[part], feet.part(part)
+        needed = needed_forces(gecko, Q[around], dt).part(inner)
+        near = near_scene(gecko, scene, own)
+        held = adhesion_along(gecko, own, here, friction=friction, grip=grip)
+        moving = adhesion_along(gecko, own, here, friction=friction, grip=grip, loads=loads(needed))
+        torque = torques(gecko, needed, here.p, shared_forces(needed, here.p, here.swings))
+        found.append((held, moving, torque, *clearances(gecko, near, own, seen), leans(gecko, needed.frames, here)))
+        if not touched:
+            touched = [ClimbFailure(part.start + hit.sample, hit.outcome) for hit in contacts(gecko, near, own)]
+    helds, movings, *others = zip(*found, strict=True)
+    return ClimbChecks(
+        AdhesionAlong.joined(helds), AdhesionAlong.joined(movings), *(np.concatenate(a) for a in others), touched
+    )  # fmt: skip
+
+
+def leans(gecko: Gecko, frames: Array, feet: FootPaths) -> Array:
+    """Angle between the link above each ankle of a `gecko` and the normal of its foot (T, ankles) [rad].
+
+    frames: poses of all frames (T, frames, 4, 4)
+    feet: the paths of the feet at the same samples
+    """
+    n, index = gecko.n_ankles, gecko.figure.frame_index
+    above, own = ([index[name] for name in names[:n]] for names in (gecko.holders, gecko.roles.feet))
+    along = frames[:, above][..., :3, 3] - frames[:, own][..., :3, 3]
+    cosine = np.einsum("tfi,tfi->tf", along, feet.R[:, :n, :, 2]) / np.linalg.norm(along, axis=2)
+    return np.asarray(np.arccos(np.clip(cosine, -1.0, 1.0)))
+
+
+def near_scene(gecko: Gecko, scene: Scene, Q: Array) -> Scene:
+    """The obstacles of a `scene` that a `gecko` in configurations `Q` (T, n_q) might touch."""
+    m = gecko.measures
+    reach = 2.0 * max(m["ahead"], m["behind"], m["tail"], m["spread"]) + m["leg"]
+    low, high = Q[:, :3].min(0) - reach, Q[:, :3].max(0) + reach
+    near = []
+    for obstacle in scene.obstacles:
+        assert isinstance(obstacle.geometry, Box)
+        half = 0.5 * float(np.linalg.norm(obstacle.geometry.size))
+        at = np.asarray(obstacle.position)
+        if np.linalg.norm(np.maximum(np.maximum(low - at, at - high), 0.0)) <= half:
+            near.append(obstacle)
+    return Scene(scene.name, tuple(near), floor=scene.floor)
