@@ -72,7 +72,7 @@ def box_distance(x, half):
     return np.linalg.norm(np.maximum(out, 0.0), axis=-1) + np.minimum(out.max(-1), 0.0)
 
 
-def lowest_along(f, shape, rounds=42):
+def lowest_along(f, shape, rounds=30):
     """The smallest value of a convex function of [0, 1], for many at once, by golden sections; the ends count."""
     low, high, ratio = np.zeros(shape), np.ones(shape), (math.sqrt(5) - 1) / 2
     a, b = high - ratio * (high - low), low + ratio * (high - low)
@@ -88,7 +88,7 @@ def lowest_along(f, shape, rounds=42):
     return best
 
 
-def above(a, b, radius, boxes, within=0.03):
+def above(a, b, radius, boxes, within=0.0125):
     """Signed distance (T,) of capsules from the nearest of some boxes; exact below `within` [m], else a lower bound."""
     out = np.full(len(a), np.inf)
     half = np.linalg.norm(b - a, axis=1) / 2 + radius

@@ -113,3 +113,19 @@ def test_swings_start_and_end_at_rest_and_clear_the_surface(segments):
 def test_segments_that_mean_nothing_are_refused_with_advice(kind, values):
     with pytest.raises(FigureError, match="advice"):
         kind(*values)
+
+
+def test_the_body_slows_down_in_tight_curves_only():
+    straight, wide = course(Straight(0.6)), course(Straight(0.2), Arc(2.0, 0.2), Straight(0.2))
+    for c in (straight, wide):
+        np.testing.assert_allclose(c.pace.at([-1.0, 0.0, 2.5, 99.0]), STRIDE * np.array([-1.0, 0.0, 2.5, 99.0]))
+    tight = course(Straight(0.4), Arc(0.15, math.pi / 2), Straight(0.4))
+    u = np.linspace(-0.1, tight.length + 0.1, 50)
+    np.testing.assert_allclose(tight.pace.at(tight.pace.cycles_to(u)), u, atol=1e-12)
+    advance = np.diff(tight.pace.at(np.arange(40.0)))
+    outer = (1.0 + SPREAD / 0.15) * advance.min()
+    assert advance[0] == pytest.approx(STRIDE)
+    assert outer == pytest.approx(tight.options.outer_stride, rel=1e-6)
+    steps = footsteps(tight, front=0.1, rear=-0.1).steps
+    longest = max(np.linalg.norm(step.X_to[:3, 3] - step.X_from[:3, 3]) for step in steps)
+    assert longest < 1.02 * tight.options.outer_stride

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bunraku.figure import library
+from bunraku.kinematics import frames_along
 from bunraku.locomotion.climb.climb import ClimbOptions
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import foot_paths
@@ -82,6 +83,18 @@ def test_the_gradient_is_that_of_difference_quotients():
             whole.restore(trial, 8)
             moved.append(whole.cost(trial))
         assert (moved[0] - moved[1]) / 2e-6 == pytest.approx(2.0 * float((grad * z).sum()), rel=1e-4, abs=1e-3 * np.abs(grad).max())
+
+
+def test_a_window_that_slides_gives_nearly_the_same_motion():
+    course, feet, want, guess = problem()
+    whole = smooth(GECKO, course, guess, feet, want).Q
+    few = smooth(GECKO, course, guess, feet, want, options=SmoothOptions(window=2, overlap=1))
+    assert len(few.costs) > 3
+    assert accelerations(few.Q).max() < 1.25 * accelerations(whole).max()
+    assert accelerations(few.Q).sum() < 1.02 * accelerations(whole).sum()
+    at, stands = frames_along(GECKO.figure, few.Q), feet.swings[:, None] != np.arange(4)
+    p = at[:, [GECKO.figure.frame_index[name] for name in GECKO.roles.feet], :3][..., 3]
+    assert np.linalg.norm(p - feet.p, axis=2)[stands].max() < 1e-8
 
 
 def test_ctrl_c_keeps_what_there_is():

@@ -92,8 +92,9 @@ class AdhesionAlong:
     @staticmethod
     def joined(parts: Sequence[AdhesionAlong]) -> AdhesionAlong:
         """Consecutive `parts` of a motion as one."""
-        fields = ("adhesion", "critical", "slopes", "forces")
-        return AdhesionAlong(*(np.concatenate([getattr(a, name) for a in parts]) for name in fields), parts[0].names)
+        names = ("adhesion", "critical", "slopes", "forces")
+        adhesion, critical, slopes, forces = (np.concatenate([getattr(a, name) for a in parts]) for name in names)
+        return AdhesionAlong(adhesion, critical, slopes, forces, parts[0].names)
 
     @property
     def worst(self) -> int:

@@ -149,8 +149,8 @@ class Climb(Result):
         body, legs = (f"{1e3 * a.min():.1f} mm" for a in (self.clearance, self.leg_clearance))
         yield "clearance", f"at least {body}, that of the lower legs {legs}"
         if self.leans.size:
-            most, limit = np.degrees(self.leans.max()), math.degrees(self.roles.lean)
-            yield "ankles", f"legs lean over their feet by at most {most:.0f}° of {limit:.0f}°"
+            lean, allowed = math.degrees(self.leans.max()), math.degrees(self.roles.lean)
+            yield "leaning", f"legs lean over their feet by at most {lean:.0f}° of {allowed:.0f}°"
         worst = self.adhesion.worst
         value, t = self.adhesion.adhesion[worst], self.motion.t[worst]
         foot, most = self.adhesion.foot(worst).replace("_", " "), self.moving.adhesion.max()
@@ -315,7 +315,8 @@ class _Work:
         checks = check_climb(gecko, scene, full, feet, friction=self.friction, grip=self.grip, seen=seen)
         failures = [replace(failure, sample=options.fine * failure.sample) for failure in self.failures]
         failures += [*tight_curves(course, feet), *joints_beyond_limits(gecko, full), *checks.contacts]
-        failures += [*ankles_beyond_limits(gecko, checks.leans), *slips(checks.held, self.friction), *slips(checks.moving, self.friction)]
+        failures += [*slips(checks.held, self.friction), *slips(checks.moving, self.friction)]
+        failures += ankles_beyond_limits(gecko, checks.leans)
         first = min(failures, key=lambda failure: failure.sample, default=None)
         at = len(feet.t) if first is None else first.sample
         kept = full[: max(min(at, len(full)), 1)]

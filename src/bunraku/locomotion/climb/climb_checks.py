@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +50,7 @@ def check_climb(
     friction, grip: as in `hold`
     seen: clearances are computed up to this distance [m]
     """
-    found: list[tuple[AdhesionAlong, AdhesionAlong, Array, Array, Array, Array]] = []
+    found: list[tuple[Any, ...]] = []
     touched: list[ClimbFailure] = []
     dt = float(feet.t[1] - feet.t[0])
     for part in blocks(len(Q)):
@@ -64,10 +65,9 @@ def check_climb(
         found.append((held, moving, torque, *clearances(gecko, near, own, seen), leans(gecko, needed.frames, here)))
         if not touched:
             touched = [ClimbFailure(part.start + hit.sample, hit.outcome) for hit in contacts(gecko, near, own)]
-    helds, movings, *others = zip(*found, strict=True)
-    return ClimbChecks(
-        AdhesionAlong.joined(helds), AdhesionAlong.joined(movings), *(np.concatenate(a) for a in others), touched
-    )  # fmt: skip
+    held, moving = (AdhesionAlong.joined([one[k] for one in found]) for k in (0, 1))
+    torque, clearance, legs, lean = (np.concatenate([one[k] for one in found]) for k in (2, 3, 4, 5))
+    return ClimbChecks(held, moving, torque, clearance, legs, lean, touched)
 
 
 def leans(gecko: Gecko, frames: Array, feet: FootPaths) -> Array:

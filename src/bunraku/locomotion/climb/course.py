@@ -224,7 +224,7 @@ class Course:
         return at(u - behind), at(u + ahead)
 
     def face_runs(self, u: ArrayLike, behind: float, ahead: float) -> Iterator[tuple[slice, range]]:
-        """Runs of samples with the same faces near, for ascending `u`; arguments as in `faces_between`."""
+        """Runs of samples with the same faces near bodies at ascending `u` (T,) [m] that extend `behind` and `ahead` [m]."""
         first, last = self.faces_between(u, behind, ahead)
         ends = [*(np.flatnonzero((np.diff(first) != 0) | (np.diff(last) != 0)) + 1).tolist(), len(first)]
         for begin, end in zip([0, *ends], ends, strict=False):

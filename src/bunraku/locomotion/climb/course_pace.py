@@ -21,7 +21,7 @@ class CoursePace:
 
     def __init__(self, length: float, stride: float, slow: list[tuple[float, float, float]], spacing: float) -> None:
         self.stride = stride
-        self.u = spacing * np.arange(int(length / spacing) + 2) if slow else np.zeros(1)
+        self.u = np.asarray(spacing * np.arange(int(length / spacing) + 2) if slow else np.zeros(1), float)
         share = np.ones(len(self.u))
         for first, last, factor in slow:
             own = slice(*np.searchsorted(self.u, (first, last)))

@@ -49,7 +49,7 @@ class LightOptions:
     """Scale of the excess on a wall beyond which the cost with rate `firm` saturates."""
     rate: float = 55.0
     """Rate of the excess adhesion in a light climb."""
-    firm: float = 400.0
+    firm: float = 480.0
     """Rate of the saturating excess, straight up or down a wall."""
     bearable: float = 0.44
     """Target adhesion on a wall in a climb that is not light."""

@@ -50,7 +50,8 @@ def motion_accelerations(gecko: Gecko, Q: Array, dt: float, apart: int = 1) -> M
     apart: number of samples over which differences are taken, about every sample: n = T − 2 apart
     """
     found = [_accelerations(gecko, Q[max(part.start - apart, 0) : part.stop + apart], dt, apart) for part in blocks(len(Q))]
-    return MotionAccelerations(*(np.concatenate([getattr(a, kind) for a in found]) for kind in ("joints", "ankles", "trunk")), dt)
+    joints, ankles, trunk = (np.concatenate([getattr(a, kind) for a in found]) for kind in ("joints", "ankles", "trunk"))
+    return MotionAccelerations(joints, ankles, trunk, dt)
 
 
 def _accelerations(gecko: Gecko, Q: Array, dt: float, apart: int) -> MotionAccelerations:
@@ -70,7 +71,7 @@ def _accelerations(gecko: Gecko, Q: Array, dt: float, apart: int) -> MotionAccel
 
 
 def turns_between(R: Array, apart: int = 1) -> Array:
-    """Rotation vectors from each of the rotations `R` (T, 3, 3) to the one `apart` samples later, in its own axes (T − apart, 3)."""
+    """Rotation vectors (T − apart, 3) from each of the rotations `R` (T, 3, 3) to that `apart` samples later, in its own axes."""
     q = continuous(so3.quaternion(np.swapaxes(R[:-apart], 1, 2) @ R[apart:]))
     q = q * np.where(q[:, :1] < 0.0, -1.0, 1.0)
     size = np.linalg.norm(q[:, 1:], axis=1, keepdims=True)

@@ -372,8 +372,9 @@ def bent_rows(body, S, J, N, aims, t, n_spine, unit, out):
 def linearize_along(body, skin, keep, apart, Q, ground, aims, rates, bent, pull, rows, values, shares, N, band, grad):
     """The normal equations in z; a row of `band` holds the lower part of one column.
 
-    Second differences of the quantities of `bent_rows` are weighted by `bent` (T, quantities), those at the ends as if it stood still
-    before and after, and `pull` is the gradient of their cost. `keep` is as in `cost_along`. Further terms have derivatives `rows` (T, r, columns), values and weights.
+    Second differences of the quantities of `bent_rows` are weighted by `bent` (T, quantities), and `pull` is the gradient of their
+    cost; those at the ends are as if it stood still before and after. `keep` is as in `cost_along`. Further terms have derivatives
+    `rows` (T, r, columns), values and weights.
     """
     n, cols = body.joints.shape[0], body.active.shape[0] + 6
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))

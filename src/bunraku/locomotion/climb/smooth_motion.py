@@ -404,7 +404,7 @@ def _smooth_window(
 def refined(gecko: Gecko, Q: Array, feet: FootPaths, fine: FootPaths, options: SmoothOptions = SmoothOptions()) -> Array:
     """Configurations at the samples of `fine`, which are the paths of the `feet` at shorter intervals, with all feet in place.
 
-    Splines through `Q` (T, n_q) of a `gecko` give the samples in between; `options` say how long a landing foot is held to its path.
+    Splines through `Q` (T, n_q) of a `gecko` give the samples in between; `options` say how long a landing foot keeps to its path.
     """
     if len(Q) < 2:
         return Q.copy()
