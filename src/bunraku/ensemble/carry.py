@@ -26,6 +26,7 @@ from bunraku.ensemble.barriers import Barriers
 from bunraku.ensemble.carry_result import CARRIED, CARRY_STAGES, NO_WAY, NOT_HELD, REFUSED, TOUCHES, Carry
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.holdable import Holdable, HoldableOptions
+from bunraku.ensemble.load import too_heavy
 from bunraku.ensemble.no_way import WhyNotOptions, in_reach, why_not
 from bunraku.ensemble.recheck_team import TeamRecheckOptions, TeamVerdict, recheck
 from bunraku.ensemble.team_sampling import TeamSampler
@@ -158,6 +159,9 @@ class _Run:
             self.space = self.space.sampled_by(self.space.sampler.plain(), None)
         self.walked = any(issubclass(agent.moves, Bezier) for agent in errand.team.agents)
         self.known = self.roadmap = Roadmap(self.space) if self.known is None else self.known
+        if why := too_heavy(errand.team, options=self.options.recheck.load):
+            advice = "add agents, let helpers join (helps: true), or move the holds"
+            return self.ended(Outcome(False, "too heavy", why, advice=advice))
         for q, outcome, end in ((errand.start, START_BLOCKED, "start"), (errand.goal, GOAL_BLOCKED, "goal")):
             if why := self.space.objection(self.space.configuration(q, f"the {end} of the errand")):
                 advice = f"move the {end}: it must be collision-free, and within limits and reach"

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.collision import triangle_meshes
 from bunraku.ensemble.agents import AGENT_KINDS, hold
 from bunraku.ensemble.errand import Errand, require_area
+from bunraku.ensemble.load import too_heavy
 from bunraku.ensemble.scenes import OBJECTS, SCENES, named, object_named
 from bunraku.ensemble.team import OBJECT, Agent, Area, Carried, Grasp, Team
 from bunraku.ensemble.terrain import Terrain
 from bunraku.errors import UnknownName
-from bunraku.figure.shape import Shape
+from bunraku.figure.mass import Body
+from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from bunraku.io.shipped import found, shipped_orders
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.node import Node
@@ -24,6 +30,7 @@ from bunraku.io.yaml.scene_file import scene_in
 from bunraku.io.yaml.shape_words import shape
 from bunraku.planning.ways.steer import Bezier, Differential, Holonomic
 from bunraku.scene import Scene
+from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
 CARRY_WORDS = ("carry", "scene", "ground", "object", "agents", "area", "start", "goal", "margin", "samples", "speed",
@@ -49,7 +56,8 @@ def errand_of(root: Node, folder: Path) -> Errand:
     scene = _scene(root.get("scene"), folder)
     area = _area(root.need("area", "the errand"))
     team = _team(root, folder, _terrain(root.get("ground"), scene, area))
-    start, goal = (_configuration(root.need(word, "the errand"), team) for word in ("start", "goal"))
+    everybody = root.need("agents", "the errand").keys
+    start, goal = (_configuration(root.need(word, "the errand"), team, everybody) for word in ("start", "goal"))
     options = root.given(
         margin=_margin, speed=lambda n: n.positive(Quantity.SPEED), acceleration=lambda n: n.positive(Quantity.ACCELERATION),
         budget=lambda n: n.positive(Quantity.TIME), samples=lambda n: n.whole(2, 100_000), seed=lambda n: n.whole(0, 2**32 - 1),
@@ -95,30 +103,52 @@ def _team(root: Node, folder: Path, terrain: Terrain | None) -> Team:
         raise node.unwanted("agents by their names", advice="write agents: {robot: {kind: rover, holds: {tool: {at: [0, 0, 0]}}}}")
     agents = tuple(_agent(name, own, terrain) for name, own in node.value.items())
     carried = _carried(root.need("object", "the errand"), folder)
+    helpers = [name for name, own in node.value.items() if own.given(helps=Node.flag).get("helps", False)]
     with node.blamed():
-        team = Team(agents, carried, terrain)
+        team = _enough(Team(agents, carried, terrain), helpers)
         _ = team.heights
     return team
 
 
+def _enough(team: Team, helpers: list[str]) -> Team:
+    """The `team` with as few of its `helpers` as can bear the object with the others; with all of them, if that is not enough."""
+    for count in range(len(helpers)):
+        for joined in combinations(helpers, count):
+            few = tuple(agent for agent in team.agents if agent.name not in helpers or agent.name in joined)
+            if few and not too_heavy(smaller := Team(few, team.carried, team.terrain)):
+                return smaller
+    return team
+
+
 def _carried(node: Node, folder: Path) -> Carried:
-    node.words(("shapes", "tilt", "heights"), "the object")
+    node.words(("shapes", "tilt", "heights", "mass"), "the object")
     shapes: list[Shape] = []
+    bodies: list[Body] = []
     said = node.need("shapes", "the object")
     if isinstance(said.value, str):
         shapes += object_named(said.choice(OBJECTS, "the object"))
     else:
         for own in said.items("shapes"):
-            shapes += shape(own, folder, words=("collides", "visible", "mass")).shapes
+            made = shape(own, folder, words=("collides", "visible", "mass"))
+            shapes += made.shapes
+            bodies += made.bodies
     if not shapes:
         raise node.place_of("shapes").error("the object has no shape", advice="write shapes: [{box: [1.5, 0.8, 0.06]}]")
-    options: dict[str, Any] = node.given(tilt=lambda n: n.number(Quantity.ANGLE), heights=lambda n: n.numbers(2, Quantity.LENGTH))
+    total = sum(body.mass for body in bodies)
+    options: dict[str, Any] = {"mass": total} | node.given(mass=lambda n: n.positive(Quantity.MASS))
+    if total:
+        options["centre"] = tuple(
+            (np.array([body.mass for body in bodies]) @ np.array([body.com for body in bodies]) / total).tolist()
+        )
+    elif options["mass"]:
+        options["centre"] = tuple(_middle(shapes).tolist())
+    options |= node.given(tilt=lambda n: n.number(Quantity.ANGLE), heights=lambda n: n.numbers(2, Quantity.LENGTH))
     with node.place_of("tilt").blamed():
         return Carried(tuple(shapes), **options)
 
 
 def _agent(name: str, node: Node, terrain: Terrain | None) -> Agent:
-    node.words(("kind", "moves", "holds"), "an agent")
+    node.words(("kind", "moves", "holds", "bears", "helps"), "an agent")
     kind = node.need("kind", name).choice(AGENT_KINDS, "the kind of agent")
     holds = node.need("holds", name)
     if not isinstance(holds.value, dict) or not holds.value:
@@ -129,7 +159,29 @@ def _agent(name: str, node: Node, terrain: Terrain | None) -> Agent:
     steering = {"walk": Bezier, "holonomic": Holonomic, "differential": Differential}
     moves = node.given(moves=lambda n: steering[n.choice(steering, "the way it moves")])
     rides = {"rides": True} if terrain is not None and kind == "rover" else {}
-    return AGENT_KINDS[kind].make(name, *made, **moves, **rides)
+    bears = node.given(bears=lambda n: n.positive(Quantity.MASS))
+    return replace(AGENT_KINDS[kind].make(name, *made, **moves, **rides), **bears)
+
+
+def _middle(shapes: list[Shape]) -> Array:
+    """The centre of mass of solid shapes, all of the same density; meshes count as the boxes around them [m]."""
+    total, moment = 0.0, np.zeros(3)
+    for own in shapes:
+        middle = np.zeros(3)
+        match own.geometry:
+            case Box(size):
+                volume = float(np.prod(size))
+            case Sphere(radius):
+                volume = 4.0 / 3.0 * np.pi * radius**3
+            case Cylinder(radius, length) | Capsule(radius, length):
+                volume = np.pi * radius**2 * length
+            case Mesh():
+                corners = np.asarray(triangle_meshes.load(own.geometry).vertices)
+                low, high = corners.min(0), corners.max(0)
+                volume, middle = float(np.prod(high - low)), 0.5 * (low + high)
+        total += volume
+        moment += volume * se3.transform(se3.pose(own.position, own.rotation), middle)
+    return np.asarray(moment / total)
 
 
 def _hold(tool: str, node: Node) -> Grasp:
@@ -155,9 +207,9 @@ def _area(node: Node) -> Area:
     return (a, b), (c, d)
 
 
-def _configuration(node: Node, team: Team) -> Array:
+def _configuration(node: Node, team: Team, everybody: Iterable[str]) -> Array:
     agents = [agent.name for agent in team.agents]
-    node.words((OBJECT, "yaw", "pitch", "roll", *agents), "a place of the team")
+    node.words((OBJECT, "yaw", "pitch", "roll", *everybody), "a place of the team")
     x, y, z = node.need(OBJECT, "the place").lengths()
     turns = node.given(**dict.fromkeys(("yaw", "pitch", "roll"), lambda n: n.number(Quantity.ANGLE)))
     bases = {}

@@ -82,6 +82,15 @@ def footing(
                 yield int(np.argmax(wrong)), f"{agent.name} {text.format(worst)} the ground", worst
 
 
+def standing_points(agent: Agent, motion: Motion, heights: Heights, *, near: float = 0.01) -> tuple[Array, NDArray[np.bool_]]:
+    """Points (T, n, 3) [m] on which an `agent` may stand in a `motion`, and whether it does: they are as `near` to the ground [m].
+
+    `heights` are those of the ground.
+    """
+    P = np.stack([row for _, own in _under(agent, motion, walking=False) for row in own], 1)
+    return P, _up(P, heights) <= near
+
+
 def _up(P: Array, heights: Heights) -> Array:
     """Heights of points (T, n, 3) above the ground."""
     return np.asarray(P[..., 2] - heights(P[..., :2].reshape(-1, 2)).reshape(P.shape[:2]))

@@ -53,6 +53,8 @@ class Agent:
     """In planning, arms keep this distance from their longest and shortest reach [m]."""
     color: Color = (0.55, 0.6, 0.7)
     """Colour of the shape in plan views."""
+    bears: float = math.inf
+    """Largest mass that it can carry [kg]."""
 
     __repr__ = brief
 
@@ -113,8 +115,14 @@ class Carried:
     """Largest pitch and roll [rad]: 0 keeps a tray level, π/2 keeps the top side up."""
     heights: tuple[float, float] = (0.5, 1.4)
     """Lowest and highest position of its origin [m]."""
+    mass: float = 0.0
+    """Mass [kg]; 0 if loads do not matter."""
+    centre: Vector = (0.0, 0.0, 0.0)
+    """Centre of mass in the object's frame [m]."""
 
     def __post_init__(self) -> None:
+        if not 0.0 <= self.mass < math.inf:
+            raise BunrakuError(f"a mass of {self.mass} kg\n  advice: give 0 or more")
         if not 0.0 <= self.tilt <= math.pi / 2 or not self.heights[0] <= self.heights[1]:
             raise BunrakuError(
                 f"tilt {self.tilt}, heights {self.heights}\n  advice: give a tilt from 0 to π/2, and the lower height first"

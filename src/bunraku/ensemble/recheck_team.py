@@ -3,7 +3,8 @@
 It checks every full figure against the scene, the others and itself, at samples so dense that no point moves farther than `spacing`
 between them; that tools stay at their grasps, at samples and between; that joints keep their limits; that nothing is faster than
 allowed, in the world; that bases with differential drive and wheels do not slip; that feet do not slide, at samples and between;
-that the object keeps the allowed heights and tilts; and that all begin at the start, end at the goal and stay in the area.
+that the object keeps the allowed heights and tilts; if it has a mass, that nobody bears too much or falls over; and that all
+begin at the start, end at the goal and stay in the area.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from bunraku.collision.between_samples import denser
 from bunraku.ensemble.footing import FootingOptions, Heights, floor, footing, slides
+from bunraku.ensemble.load import LoadOptions, overloads, unbalanced
 from bunraku.ensemble.recheck_speeds import SpeedOptions, WorldSpeeds, slips, too_fast, wheel_slips
 from bunraku.ensemble.team import OBJECT, Area, Team
 from bunraku.ensemble.whole_team import WholeTeam, whole_team
@@ -51,6 +53,7 @@ class TeamRecheckOptions:
     look: float = 0.02
     """Clearances are measured up to this distance, or up to twice the margin [m]."""
     footing: FootingOptions = FootingOptions()
+    load: LoadOptions = LoadOptions()
     speeds: SpeedOptions = SpeedOptions()
 
 
@@ -129,6 +132,11 @@ def recheck(
         TeamObjection("speed", text, float(motion.t[k]), amount, k)
         for k, text, amount in too_fast(team, motion, allowed, options=options.speeds)
     ]
+    loads = (
+        ("load", overloads(team, motion, options=options.load)),
+        ("balance", unbalanced(team, motion, heights, options=options.load)),
+    )
+    found += [TeamObjection(what, text, float(motion.t[k]), size, k) for what, own in loads for k, text, size in own]
     found += _over(motion.t, closure, options.closure, "closure", "a tool is {:.3g} m or rad off its hold")
     found += _over(
         finer.t, between, options.closure_between, "closure", "between samples, a tool is {:.3g} m or rad off its hold", every
