@@ -130,6 +130,14 @@ def test_a_motion_is_imitated(tmp_path: Path) -> None:
     assert order.duration == pytest.approx(2.0)
     assert np.array_equal(order.q, order.guess.q[0])
     assert order.inputs == order.figure.kinematic  # strings, not motors
+    assert order.taut
+
+
+def test_an_imitation_may_go_slack(tmp_path: Path) -> None:
+    save(gestures.wave(2.0), tmp_path / "wave.npz")
+    text = "optimize: marionette22\nimitate: {motion: wave.npz}\ncost: [{configuration: 1}, {speed: 1}]\n"
+    assert not OptimizeOrder.load(written(tmp_path, text + "taut: false\n")).taut
+    assert not OptimizeOrder.load(written(tmp_path, text + "method: newton\n")).taut
 
 
 def test_inputs_are_chosen_by_patterns(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from bunraku.control.cost import Term, sheet_of
 from bunraku.control.motion_limits import Limits, tightened, violation
 from bunraku.control.newton import Descent, DescentOptions, Iteration, Method, descend
 from bunraku.control.optimum import Optimum
+from bunraku.control.taut_problem import TautExpansion, TautProblem
+from bunraku.control.taut_search import TautOptions, at_rest, search_taut
 from bunraku.control.touch_search import TouchSearchOptions, search_touch
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import STEP_BITS
@@ -58,6 +60,8 @@ class OptimizeOptions:
     """Maximum number of iterations of each of them."""
     touch: TouchSearchOptions = TouchSearchOptions()
     """Options of a search among bodies that touch."""
+    taut: TautOptions = TautOptions()
+    """Options of a search with taut strings."""
     max_start_gap: float = 1e-4
     """How far a loop may be open, or a string too short, at the start [m or rad]: numbers in files are rounded."""
 
@@ -89,8 +93,8 @@ def optimize(
     v: ArrayLike | None = None, inputs: Sequence[str] | None = None, guess: Optimum | ControlCurve | Puppeteer = None,
     forces: Puppeteer = None, limits: Limits | None = None, method: Method = "auto", tolerance: float = 1e-12,
     iterations: int = 100, threads: int = 1, coarse: int = 1, share: float = LEFT_SHARE,
-    options: OptimizeOptions = OptimizeOptions(), scene: Scene | None = None, touch: object = None, seed: int | None = None,
-    progress: Listener | None = None,
+    taut: bool = False, options: OptimizeOptions = OptimizeOptions(), scene: Scene | None = None, touch: object = None,
+    seed: int | None = None, progress: Listener | None = None,
 ) -> Optimum:  # fmt: skip
     """The motion of least cost, its inputs, and the feedback gains that stabilise the figure along it.
 
@@ -110,6 +114,8 @@ def optimize(
     threads: number of parallel rollouts in the line search
     coarse: first solve with time steps this many times as long; saves time if the search is long
     share: share of the impulse of forces and dampers in a step that acts at its start (see `simulate`)
+    taut: keep every string taut: low tension has a price (bunraku.control.taut_problem), and the search goes along a path of
+        smooth problems from rest; `limits`, `touch`, `coarse` and `method` do not go with it
     options: more numbers that tune the search
     scene: what is around and may be touched
     touch: which bodies touch (see `simulate`); then the search is by samples (bunraku.control.touch_search), without gains
@@ -139,6 +145,10 @@ def optimize(
             problem, guess, forces, v, scene, touch, limits, iterations, 0 if seed is None else seed, options, progress
         )
     heard = None if progress is None else _forward_only(progress)
+    if taut:
+        if limits is not None or coarse != 1 or method != "auto":
+            raise BunrakuError("taut does not go with limits, coarse or method\n  advice: leave out one or the other")
+        return _taut(problem, guess, forces, tolerance, iterations, options, heard)
     search = _Search(method, tolerance, iterations, threads, heard, options, limits is not None and not limits.soft)
     seconds: dict[str, float] = {}
     if coarse == 1:
@@ -181,6 +191,35 @@ def _touching(
         problem, simulation, curve, iterations=iterations, seed=seed, options=options.touch, progress=progress
     )
     return Optimum(problem, run, no_gains(), history, outcome, {"optimize": worked() - begun}, scene, seed)
+
+
+def _taut(
+    problem: ControlProblem, guess: Optimum | ControlCurve | Puppeteer, forces: Puppeteer, tolerance: float, iterations: int,
+    options: OptimizeOptions, progress: Listener | None,
+) -> Optimum:  # fmt: skip
+    """The optimum with taut strings; if there is none, that of a plain descent from the best motion known."""
+    begun, o = worked(), options.taut
+    priced = TautProblem.of(problem, len(problem.system.figure.strings), o.price, o.softness)
+
+    def heard(iteration: Iteration) -> None:
+        if progress is not None:
+            progress(Progress("optimize", 0.0, str(iteration)))
+
+    found = search_taut(priced, tolerance=tolerance, iterations=iterations, options=o, descent=options.descent, heard=heard)
+    known = [at_rest(priced)]
+    guessed = priced.project(*_guessed(problem, guess, forces))
+    if isinstance(guessed, Rollout):
+        known.append(guessed)
+    best, work = min([found.run, *known], key=priced.total), TautExpansion(priced)
+    if found.outcome != STOPPED and (best is not found.run or not found.outcome.ok):
+        more = descend(
+            priced, best, tolerance=tolerance, iterations=iterations, progress=progress, expansion=work,
+            first=len(found.history), options=options.descent,
+        )  # fmt: skip
+        found = Descent(more.run, found.history + more.history, more.outcome)
+    if work.safe_along(found.run) is None:
+        raise BunrakuError("no gains exist along the motion: the cost does not determine an input\n  advice: weigh every input")
+    return Optimum(priced, found.run, work.gains.copy(), found.history, found.outcome, {"optimize": worked() - begun})
 
 
 def require_prices(problem: ControlProblem) -> None:

@@ -11,13 +11,13 @@
       - {forces: 0.001}           # also speed, acceleration, tension
       - {point: tip, weight: 10, reference: {z: 0.5}}   # of a frame; x and y stay near their start; also centre: 10 (of mass)
     limits: {forces: {x_force: [-200, 200]}}        # also variables, speeds, tensions, scene, margin, joints, soft
-    iterations: 200               # default: 100; also method, tolerance, coarse, share, as in Python
+    iterations: 200               # default: 100; also method, tolerance, coarse, taut, share, as in Python
     touch: all                    # with `scene` and `props`, as in simulation files: the search is then by samples
     output: swing.mp4
 
 Instead of curves, `imitate: {motion: wave.bvh, exaggerate: 1.2, simplify: 3}` takes the reference of all configuration terms from
-a motion. The figure then starts hanging at rest, the search starts with strings that follow the reference, and by default it may
-choose what the puppeteer moves, but no forces.
+a motion. The figure then starts hanging at rest, and by default the search may choose what the puppeteer moves, but no forces, and
+keeps every string taut; `taut: false` starts with strings that follow the reference, and lets strings go slack.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from bunraku.control.cost import Term
 from bunraku.control.imitate import imitate
 from bunraku.control.newton import Kind, Method
 from bunraku.control.optimize import problem_of, require_prices
+from bunraku.control.taut_problem import can_be_taut
 from bunraku.dynamics.simulation import LEFT_SHARE
 from bunraku.figure import Figure
 from bunraku.io import RECORDINGS, load
@@ -64,7 +65,7 @@ class OptimizeOrder(Order):
     verb: ClassVar[str] = "optimize"
     words: ClassVar[tuple[str, ...]] = (
         verb, "duration", "dt", "start", "inputs", "cost", "imitate", "limits", "method", "tolerance", "iterations", "coarse",
-        "share", "scene", "props", "touch", "output",
+        "taut", "share", "scene", "props", "touch", "output",
     )  # fmt: skip
 
     figure: Figure
@@ -90,6 +91,8 @@ class OptimizeOrder(Order):
     """Maximum number of iterations."""
     coarse: int = 1
     """First solve with time steps this many times as long."""
+    taut: bool = False
+    """Whether every string is to stay taut; the default if a motion is imitated."""
     share: float = LEFT_SHARE
     """Share of the impulse of forces and dampers in a step that acts at its start."""
     scene: Scene | None = None
@@ -128,8 +131,11 @@ class OptimizeOrder(Order):
             method=lambda node: cast(Method, node.choice(("auto", *get_args(Kind)), "a method")),
             tolerance=lambda node: node.positive(Quantity.NUMBER),
             iterations=lambda node: node.whole(0, 1_000_000), coarse=lambda node: node.whole(1, 1000),
-            share=share_of,
+            taut=lambda node: node.flag(), share=share_of,
         )  # fmt: skip
+        if reference is not None and can_be_taut(figure):
+            others = ("limits", "touch", "method", "coarse")
+            options.setdefault("taut", all(root.get(word) is None for word in others))
         with root.place_of("cost").blamed():
             system = System.of(figure, dt=dt, inputs=options.get("inputs"))
             require_prices(problem_of(system, cost, duration=duration, q=q))
@@ -148,7 +154,7 @@ class OptimizeOrder(Order):
         return optimize(
             self.figure, self.cost, duration=self.duration, dt=self.dt, q=self.q, inputs=self.inputs, guess=self.guess,
             limits=self.limits, method=self.method, tolerance=self.tolerance, iterations=self.iterations, coarse=self.coarse,
-            share=self.share, scene=self.scene, touch=self.touch, seed=seed, progress=progress,
+            taut=self.taut, share=self.share, scene=self.scene, touch=self.touch, seed=seed, progress=progress,
         )  # fmt: skip
 
     def plot(self, done: Optimum, path: Path) -> None:

@@ -1,0 +1,102 @@
+"""A control problem whose strings are to stay taut: low tension has a price.
+
+While all strings are taut, they are wires: a step is a smooth function of the inputs, and so is the cost. Where strings change
+between taut and slack, the cost has kinks, at which descents end early. The price, per string and second, is that of a logarithmic
+barrier that fades above the tension τ. Below the softness δ it is continued by its quadratic Taylor polynomial (a relaxed barrier),
+so that it is finite for every tension T, also of a slack string, and twice differentiable:
+
+    β(T) = log(1 + τ/T) for T > δ,    β(T) = β(δ) + β′(δ) (T − δ) + ½ β″(δ) (T − δ)² otherwise
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bunraku.control.control_problem import ControlProblem, MotionExpansion
+from bunraku.control.control_system import Rollout, System
+from bunraku.errors import BunrakuError
+from bunraku.figure import Figure
+from bunraku.figure.string import String, Wire
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class TautProblem(ControlProblem):
+    """A problem with a price on low tension of its strings, which are the first `strings` links of its figure."""
+
+    strings: int = 0
+    """Number of strings."""
+    price: float = 0.0
+    """Price of β, per string and second."""
+    softness: float = 1.0
+    """δ: tension below which the price is quadratic [N]."""
+    fading: float = 10.0
+    """τ: tension above which the price fades [N]."""
+
+    @classmethod
+    def of(cls, problem: ControlProblem, strings: int, price: float, softness: float) -> TautProblem:
+        """The `problem` with a `price` and a `softness` [N] for its first `strings` links."""
+        given = {f.name: getattr(problem, f.name) for f in fields(ControlProblem)}
+        return cls(**given, strings=strings, price=price, softness=softness)
+
+    def cost(self, run: Rollout) -> tuple[float, float]:
+        """The cost along `run`, which includes the price of low tension, and the penalty of the bounds."""
+        cost, penalty = super().cost(run)
+        return cost + self.price * self.system.dt * float(self._beta(run)[0].sum()), penalty
+
+    def price_slopes(self, run: Rollout) -> tuple[Array, Array]:
+        """First and second derivative of the price with respect to the impulse of every string, at every step of `run`."""
+        _, first, second = self._beta(run)
+        return self.price * first, self.price / self.system.dt * second
+
+    def _beta(self, run: Rollout) -> tuple[Array, Array, Array]:
+        tension = run.impulse[:, : self.strings] / self.system.dt
+        T, below = np.maximum(tension, self.softness), np.minimum(tension - self.softness, 0.0)
+        first, second = 1.0 / (T + self.fading) - 1.0 / T, 1.0 / T**2 - 1.0 / (T + self.fading) ** 2
+        return np.log1p(self.fading / T) + below * (first + 0.5 * below * second), first + below * second, second
+
+
+class TautExpansion(MotionExpansion):
+    """Derivatives along motions of `problem`."""
+
+    problem: TautProblem
+
+    def __init__(self, problem: TautProblem) -> None:
+        super().__init__(problem)
+        shape = (problem.steps, problem.system.n_links)
+        if not len(self.slopes.gl):
+            self.slopes = self.slopes._replace(gl=np.zeros(shape), hl=np.zeros(shape))
+
+    def _slopes(self, run: Rollout) -> tuple[Array, Array]:
+        out = super()._slopes(run)
+        first, second = self.problem.price_slopes(run)
+        self.slopes.gl[:, : first.shape[1]] += first
+        self.slopes.hl[:, : first.shape[1]] += second
+        return out
+
+
+def can_be_taut(figure: Figure) -> bool:
+    """Whether `figure` has strings, and none of them is elastic."""
+    return len(figure.strings) > 0 and not any(string.elastic for string in figure.strings)
+
+
+def wired(figure: Figure) -> Figure:
+    """The `figure` with wires instead of strings: the same motions as long as all strings pull.
+
+    Raises BunrakuError if it has no strings, or elastic ones.
+    """
+    if not can_be_taut(figure):
+        what = "elastic strings" if figure.strings else "no strings"
+        raise BunrakuError(f"{figure.name} has {what}\n  advice: taut is for inelastic strings; leave it out")
+    wires = [Wire(**{f.name: getattr(string, f.name) for f in fields(String)}) for string in figure.strings]
+    return replace(figure, strings=(), wires=(*wires, *figure.wires))
+
+
+def on(problem: ControlProblem, figure: Figure) -> ControlProblem:
+    """The same `problem` for another `figure` with the same variables and links."""
+    s = problem.system
+    return replace(problem, system=System.of(figure, dt=s.dt, inputs=s.inputs, share=s.share))
