@@ -83,6 +83,31 @@ def test_in_a_destructor(stalled: bool) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+IN_A_CONSTRUCTOR = """
+import os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from bunraku.cli import command
+
+class Thing:
+    def __init__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(1000))
+        self.held = 1
+
+    def __del__(self):
+        del self.held
+
+command.app = Thing
+command.main()
+"""
+
+
+def test_in_a_constructor() -> None:
+    """The destructor of half an object fails, and nobody wants to hear of it."""
+    done = subprocess.run([sys.executable, "-c", IN_A_CONSTRUCTOR], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 WHILE_IMPORTING = """
 import os, signal, sys, types
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -106,10 +106,13 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _not_lost(ignored: Any) -> None:
-    """Python drops exceptions inside a destructor: a Ctrl-C that came at that moment is sent again a moment later."""
+    """Python drops exceptions inside a destructor: a Ctrl-C that came at that moment is sent again a moment later.
+
+    One that came inside a constructor leaves half an object, of whose destructor nobody wants to hear.
+    """
     if isinstance(ignored.exc_value, KeyboardInterrupt):
         _thread.start_new_thread(_again, ())  # a threading.Thread holds locks while it starts
-    else:
+    elif not _Heard.interrupt:
         sys.__unraisablehook__(ignored)
 
 
