@@ -292,11 +292,11 @@ class _Run:
             outcome = failed
         return self.ended(outcome, motion=self._as_far())
 
-    def _tried(self) -> Outcome | None:
-        """Follows the path. If that fails, bars the place and returns the outcome."""
+    def _tried(self, slower: Array | None = None) -> Outcome | None:
+        """Follows the path, `slower` at some places. If that fails, bars the place and returns the outcome."""
         assert self.path is not None
         with self.working("timing"):
-            self.timing = self.errand.timed(self.path)
+            self.timing = self.errand.timed(self.path, slower=slower)
         animation = self._animated(self.timing)
         for _ in range(self.options.slower):
             if animation.motion is None:
@@ -324,7 +324,11 @@ class _Run:
         if not self.verdict.accepted:
             first = self.verdict.objections[0]
             why = f"{first.what}: {first.where}, {first.t:.3g} s after the start"
-            return self._barred(REFUSED, why, float(t[min(first.sample, len(t) - 1)]))
+            at = float(t[min(first.sample, len(t) - 1)])
+            if first.what == "feet" and slower is None and self.left > 0.0:  # shorter steps may do
+                self.failures.append(why)
+                return self._tried(self._slower(*self._halting(at)))
+            return self._barred(REFUSED, why, at)
         return None
 
     def _halting(self, at: float) -> tuple[Array, Array]:
