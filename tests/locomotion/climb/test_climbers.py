@@ -11,11 +11,12 @@ import pytest
 from bunraku.errors import FigureError
 from bunraku.figure import library
 from bunraku.locomotion.climb.climb import climb
+from bunraku.locomotion.climb.climb_outcomes import BODY_TOUCHES
 from bunraku.locomotion.climb.climber_roles import GECKO_ROLES
 from bunraku.locomotion.climb.footsteps import swing_order
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.path_segments import Slope, Straight
-from tests.locomotion.climb.climbers import HEXAPOD_ROLES, hexapod, scaled
+from tests.locomotion.climb.climbers import HEXAPOD_ROLES, QUADRUPED_ROLES, STIFF_ROLES, anymal, hexapod, scaled, solo12, stiff
 from tests.locomotion.climb.judge import above, boxes_of, ends_of, frames_of
 
 
@@ -41,6 +42,26 @@ def test_six_legs_with_balls_for_feet_climb_from_the_floor_to_the_wall():
         assert np.linalg.norm(frames[name][1] - done.feet.p[: len(done.motion), foot], axis=1)[stands].max() < 1e-8
     assert done.ours.joints.max() < done.paper.joints.max()
     assert done.ours.trunk.max() < done.paper.trunk.max()
+
+
+@pytest.mark.parametrize(("make", "size"), [(solo12, 0.3), (anymal, 0.5)])
+def test_quadrupeds_of_the_field_walk_up_a_slope(make, size):
+    figure = make()
+    done = climb([Straight(size), Slope(math.pi / 6), Straight(2.5 * size)], figure=figure, roles=QUADRUPED_ROLES)
+    assert done.outcome.ok, str(done)
+    frames, boxes = frames_of(figure, done.motion.q), boxes_of(done.scene)
+    heights = [above(*ends_of(shape, frames), boxes, within=0.05).min() for shape in figure.shapes if shape.frame.endswith("foot")]
+    assert 0.0 <= min(heights) < 1e-4  # m
+    assert done.clearance.min() > 0.02
+    assert done.ours.joints.max() < done.paper.joints.max()
+    assert done.ours.trunk.max() < done.paper.trunk.max()
+
+
+def test_a_stiff_waist_does_not_get_from_the_floor_to_the_wall():
+    path = [Straight(0.1), Slope(math.pi / 2), Straight(0.2)]
+    done = climb(path, figure=stiff(library.named("gecko")), roles=STIFF_ROLES)
+    assert done.outcome.kind == BODY_TOUCHES.kind
+    assert "slope" in str(done.outcome) or "straight" in str(done.outcome)
 
 
 def test_feet_swing_in_turn_and_each_half_cycle_mirrors_the_other():

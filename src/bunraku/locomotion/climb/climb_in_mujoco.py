@@ -2,9 +2,9 @@
 
 A motor is a servo about the planned angle, with the planned velocity and the torque of inverse dynamics added. The forces on the
 feet that this torque assumes stay inside the friction cones of feet with the given adhesion, and leave a foot that is about to lift
-off. Legs learn where their feet really stand. An adhesion actuator pulls the ball of a standing foot, below its ankle, towards what
-it touches; it is off while the foot swings. Toes only support: what sticks is where the plan assumes it. Ankles are passive: a weak
-spring keeps a swinging foot as it should land.
+off. Legs learn where their feet really stand, and the plan waits for a foot that does not touch yet. An adhesion actuator pulls the
+ball of a standing foot, below its ankle, towards what it touches; it is off while the foot swings. Toes only support: what sticks
+is where the plan assumes it. Ankles are passive: a weak spring keeps a swinging foot as it should land.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ class HoldOptions:
     """Distance from which adhesion pulls a foot towards the surface [leg lengths]."""
     press: float = 0.003
     """How far below the surface a landing foot aims, so that it touches [leg lengths]."""
+    probe: float = 0.3
+    """Speed at which a foot that should stand, but does not touch, goes on towards the surface [leg lengths/s]."""
+    patience: float = 0.3
+    """How long the plan waits, with all feet down, for a foot that does not touch yet [s]."""
     spare: float = 1.08
     """The forces on the feet that motors aim at use this share of the least adhesion, or 0.6 of what there is if that is more."""
     settle: float = 0.03
@@ -77,9 +81,9 @@ class PerformedClimb:
     fell: bool
     """Whether the trunk got lost."""
     seconds: float
-    """When it ended [s]."""
+    """When it ended [s]; later than planned if feet had to be waited for."""
     errors: Array
-    """Largest distance of a point of the trunk from the plan at every sample that was reached (n,) [m]."""
+    """Largest distance of a point of the trunk from the plan, every time that it was looked at (n,) [m]."""
     adhesion: float
     """The adhesion of each foot [weights]."""
 
@@ -223,25 +227,36 @@ class _Performance:
         errors, learn = [], min(dt / options.settle, 1.0)
         feet = [model.body(name).id for name in gecko.roles.feet]
         off = np.zeros((len(feet), 3))  # where the feet stand, relative to the plan
-        for t in range(T):
+        press = np.full(len(feet), options.press * self.leg)
+        t = waited = 0
+        while t < T:
             seen, normal = np.array(data.xpos[feet]) - done.feet.p[t], done.feet.R[t, :, :, 2]
             if rng is not None:
                 seen += options.pose_noise * self.leg * rng.standard_normal(seen.shape)
-            seen -= (np.einsum("fi,fi->f", seen, normal) + options.press * self.leg)[:, None] * normal
+            seen -= (np.einsum("fi,fi->f", seen, normal) + press)[:, None] * normal
             off += learn * (self.sticks[t][:, None] * seen - off)
             data.ctrl[:n], data.ctrl[n:] = self.ctrl[t] + np.einsum("fmi,fi->m", self.legs[t], off), self.sticks[t]
             if rng is not None:
                 data.ctrl[:n] += options.encoder_noise * rng.standard_normal(n)
                 push = keep * push + np.sqrt(1.0 - keep**2) * options.push * self.weight * rng.standard_normal(3)
                 data.xfrc_applied[body, :3] = push
-            for _ in range(self.substeps if t else 0):
+            for _ in range(self.substeps):
                 data.qfrc_applied[dofs] = k_ankle * _turn_to(data.qpos[places], turns[t])
                 mujoco.mj_step(model, data)
             here = np.array(data.xpos[points])
             errors.append(float(np.linalg.norm(here - self.trunk[t], axis=1).max()) if np.isfinite(here).all() else np.inf)
             if not errors[-1] < options.fallen * self.leg:
-                return PerformedClimb(True, float(done.motion.t[t]), np.array(errors), self.adhesion)
-        return PerformedClimb(False, float(done.motion.t[T - 1]), np.array(errors), self.adhesion)
+                return PerformedClimb(True, dt * len(errors), np.array(errors), self.adhesion)
+            lost = (self.sticks[t] > 0.0) & ~self._touches(feet)
+            press = np.where(lost, press + options.probe * self.leg * dt, options.press * self.leg)
+            waits = bool(lost.any()) and bool(self.sticks[t].all()) and waited < options.patience / dt
+            t, waited = (t, waited + 1) if waits else (t + 1, 0)
+        return PerformedClimb(False, dt * len(errors), np.array(errors), self.adhesion)
+
+    def _touches(self, feet: list[int]) -> NDArray[np.bool_]:
+        """Which of the `feet` touch something, or are so near that adhesion pulls them."""
+        pairs = self.data.contact.geom[: self.data.ncon]
+        return np.isin(feet, self.model.geom_bodyid[pairs])
 
     def _ankle_turns(self, figure: Any) -> Array:
         """Rotations of the feet against the links above, at zero of which the ball joint is (T, feet, 3, 3)."""

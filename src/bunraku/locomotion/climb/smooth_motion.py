@@ -81,7 +81,7 @@ class SmoothOptions:
     """Distance that joints keep from their limits [rad]."""
     lifted: float = 0.6
     """Smallest allowed height of a swinging foot, as a share of the planned height."""
-    stages: tuple[tuple[int, int], ...] = ((10, 40), (5, 20), (1, 12))
+    stages: tuple[tuple[int, int], ...] = ((10, 40), (5, 20), (1, 20))
     """For each stage: it uses every n-th sample, and its maximum number of iterations."""
     enough: float = 1e-3
     """Relative decrease of the cost below which an iteration counts as stalled."""
