@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import bunraku
 from bunraku.collision.manifold.touch_rules import Matter, Touch
-from bunraku.figure.build import box, figure, free, sphere
+from bunraku.figure.build import box, figure, free, sphere, tx, tz
 
 Array = NDArray[np.float64]
 FLOOR = bunraku.Scene("floor")
@@ -55,3 +55,34 @@ def test_a_box_on_a_slope_as_in_mujoco(steeper: float) -> None:
     brick = brick.replace(gravity=(9.81 * math.sin(tilt), 0.0, -9.81 * math.cos(tilt)))
     motion = bunraku.simulate(brick, duration=0.5, dt=0.005, scene=FLOOR, touch=Touch(matter=Matter(friction=0.4)))
     assert motion.only.q[-1, 0] == pytest.approx(theirs[-1, 0], abs=2e-3)
+
+
+def test_a_ball_that_slips_along_the_bat_that_hits_it() -> None:
+    """In closed form, without restitution: the ball leaves at the bat's speed, and friction gives it μ times that along the bat.
+
+    MuJoCo's friction is convex: what slips at the speed s is also pushed away, so its ball is too fast.
+    """
+    mu, forward, up, r, m = 0.5, 0.2, 0.4, 0.05, 0.06
+    bat = tx("bat_x", tz("bat_z", box((0.04, 2.0, 2.0)), kinematic=True), at=(-0.08, 0.0, 0.0), kinematic=True)
+    ball = free("ball", sphere(r, mass=m), start=(-0.0099, 0.0, 0.0, 0.0, 0.0, 0.0))
+    field = figure("field", bat, ball).replace(gravity=(0.0, 0.0, 0.0))
+    v = np.zeros(field.n_q)
+    names = ["bat_x", "bat_z"]
+    v[[field.index(name) for name in names]] = forward, up
+    motion = bunraku.simulate(
+        field, duration=0.02, dt=5e-4, v=v, touch=Touch(matter=Matter(friction=mu)), scene=bunraku.Scene("nothing", floor=None),
+        puppeteer={name: lambda t, rate=v[field.index(name)]: rate * t for name in names},
+    )  # fmt: skip
+    at, rate = field.index("ball_tx"), (motion.only.q[-1] - motion.only.q[-2]) / 5e-4
+    np.testing.assert_allclose(rate[at : at + 3], (forward, 0.0, mu * forward), atol=1e-9)
+    assert abs(rate[field.index("ball_ry")]) == pytest.approx(2.5 * mu * forward / r, rel=1e-3)
+    model = mujoco.MjModel.from_xml_string(f"""
+      <mujoco><option timestep="2.5e-5" gravity="0 0 0" cone="elliptic" impratio="10" integrator="implicitfast"/>
+        <worldbody><body pos="-0.08 0 0"><freejoint/><geom name="bat" type="box" size="0.02 1 1" mass="1e5"/></body>
+          <body pos="-0.0099 0 0"><freejoint/><geom name="ball" type="sphere" size="{r}" mass="{m}"/></body></worldbody>
+        <contact><pair geom1="bat" geom2="ball" condim="3" friction="{mu} {mu} 0 0 0" solref="1e-4 10" solimp="0.95 0.95 1e-4"/>
+        </contact></mujoco>""")
+    data = mujoco.MjData(model)
+    data.qvel[[0, 2]] = forward, up
+    mujoco.mj_step(model, data, 2000)
+    assert 1.05 < data.qvel[6] / forward < 1.08

@@ -1,0 +1,90 @@
+"""A motion with touch again in MuJoCo, all of it: its hands and string lengths move as they did, everything else is MuJoCo's."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+from scipy.interpolate import CubicSpline
+
+from bunraku.errors import BunrakuWarning
+from bunraku.figure import Figure
+from bunraku.io.mjcf import mjcf_file
+from bunraku.motion import Motion
+
+Array = NDArray[np.float64]
+
+
+Pairs = dict[tuple[str, str], tuple[float, float]]
+
+
+def _model(figure: Figure, q: Array, pairs: Pairs, step: float) -> mujoco.MjModel:
+    """`figure` on a floor at z = 0; shapes that collide of each pair of frames meet, or of a frame and "floor".
+
+    Limits of joints, which our simulation does not know, are off. Strings are limits of tendons. Contacts are damped three times
+    more than critically: what is damped critically bounces with a restitution of e⁻² = 0.135 where the spring cannot pull.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BunrakuWarning)
+        spec = mujoco.MjSpec.from_string(mjcf_file.dumps(figure, meshes=False, q=q))
+    for actuator in list(spec.actuators):
+        spec.delete(actuator)
+    for key in list(spec.keys):
+        spec.delete(key)
+    for joint in spec.joints:
+        joint.limited = mujoco.mjtLimited.mjLIMITED_FALSE
+    taut, firm, full = [4.0 * step, 1.0], [4.0 * step, 3.0], [0.95, 0.95, 1e-4, 0.5, 2.0]
+    for tendon in spec.tendons:
+        tendon.limited, tendon.range = mujoco.mjtLimited.mjLIMITED_TRUE, [0.0, 1.0]
+        tendon.solref_limit, tendon.solimp_limit = taut, full
+    spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[9, 9, 1])
+    geoms: dict[str, list[str]] = {"floor": ["floor"]}
+    for k, geom in enumerate(spec.geoms):
+        solid = geom.contype > 0
+        geom.contype = geom.conaffinity = 0  # only the pairs below
+        if solid and geom.name != "floor":
+            geom.name = f"geom{k}"
+            geoms.setdefault(geom.parent.name, []).append(geom.name)
+    for (a, b), (friction, rolling) in pairs.items():
+        for one, other in itertools.product(geoms[a], geoms[b]):
+            spec.add_pair(
+                geomname1=one, geomname2=other, condim=6, friction=[friction, friction, 0.0, rolling, rolling], solref=firm,
+                solimp=full,
+            )  # fmt: skip
+    model = spec.compile()
+    model.opt.timestep, model.opt.integrator = step, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+    model.opt.cone, model.opt.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 10.0
+    model.opt.tolerance, model.opt.iterations = 1e-12, 200
+    return model
+
+
+def performed_in_mujoco(motion: Motion, pairs: Pairs, *, step: float = 5e-5) -> Array:
+    """The configurations (T, n) of the dynamic variables at every sample of `motion`, which begins at rest.
+
+    pairs: names of two frames whose shapes meet, or of a frame and "floor": friction, and arm of rolling resistance [m]
+    step: time step of MuJoCo [s]
+    """
+    figure, q, t = motion.only.figure, motion.only.q, motion.t
+    model = _model(figure, q[0], pairs, step)
+    data = mujoco.MjData(model)
+    names = [model.joint(j).name for j in range(model.njnt)]
+    order = [figure.index(name) for name in names]
+    n = figure.n_dynamic
+    assert order[:n] == list(range(n))
+    strings = [figure.index(rope.variable) for rope in figure.strings]
+    assert [model.tendon(k).name for k in range(model.ntendon)] == [rope.name for rope in figure.strings]
+    data.qpos[:] = q[0, order]
+    out = [data.qpos[:n].copy()]
+    hands = CubicSpline(t, q[:, n:])
+    rates, moved, wound = hands.derivative(), [i - n for i in order[n:]], [i - n for i in strings]
+    for k in range(len(t) - 1):
+        for s in range(round(float(t[k + 1] - t[k]) / step)):
+            now = float(t[k]) + s * step
+            data.qpos[n:], data.qvel[n:] = hands(now)[moved], rates(now)[moved]
+            model.tendon_range[:, 1] = hands(now + step)[wound]
+            mujoco.mj_step(model, data)
+        out.append(data.qpos[:n].copy())
+    return np.array(out)
