@@ -1,7 +1,8 @@
 """Anderson's mixing of an iteration x ↦ x + f(x) (J. ACM 12, 1965): faster where f is nearly linear.
 
 With Δx_i, Δf_i the differences of the last few results x and changes f, the shares γ are those for which |f − Σ γ_i Δf_i| is least.
-The iteration goes on from x − Σ γ_i Δx_i. Where changes grow instead, what was before is forgotten.
+The iteration goes on from x − Σ γ_i Δx_i. Where changes grow instead, what was learnt is forgotten, and the iteration goes on from
+where its change was least, for a while without mixing: so it ends wherever the plain iteration does.
 """
 
 from __future__ import annotations
@@ -34,10 +35,14 @@ class Mixer(NamedTuple):
     """(depth, depth) products of `df`."""
     B: Any
     """(depth, depth + 1) scratch."""
+    best: Any
+    """(m,) the result whose change was least."""
     least: Any
-    """(1,) the least |f| so far."""
+    """(1,) that change, |f|."""
     count: Any
     """(1,) iterations."""
+    plain: Any
+    """(2,) iterations that are not mixed: how many still, and how many after the last time that changes grew."""
 
 
 class MixingOptions(NamedTuple):
@@ -46,7 +51,9 @@ class MixingOptions(NamedTuple):
     depth: int = 5
     """How many differences are kept."""
     growth: float = 2.0
-    """How much larger than the least a change may be before what was before is forgotten."""
+    """How much larger than the least a change may be before what was learnt is forgotten."""
+    plain: int = 4
+    """Half as many iterations as are not mixed after changes grew for the first time; twice as many each further time."""
     ridge: float = 1e-10
     """Added to the diagonal of A, relative to its trace: differences that are nearly parallel share."""
 
@@ -60,8 +67,8 @@ def mixer(m):
     depth = MIXING.depth
     return Mixer(
         x=np.empty(m), f=np.empty(m), weight=np.empty(m), last_x=np.empty(m), last_f=np.empty(m), dx=np.empty((depth, m)),
-        df=np.empty((depth, m)), A=np.zeros((depth, depth)), B=np.empty((depth, depth + 1)), least=np.full(1, math.inf),
-        count=np.zeros(1, np.int64),
+        df=np.empty((depth, m)), A=np.zeros((depth, depth)), B=np.empty((depth, depth + 1)), best=np.empty(m),
+        least=np.full(1, math.inf), count=np.zeros(1, np.int64), plain=np.array([0, MIXING.plain]),
     )  # fmt: skip
 
 
@@ -73,9 +80,19 @@ def mix_sweeps(mix):
     for k in range(m):
         size += mix.weight[k] * mix.f[k] * mix.f[k]
     size = math.sqrt(size)
+    if mix.plain[0] > 0:
+        mix.plain[0] -= 1
+        return
     if size > MIXING.growth * mix.least[0]:
-        mix.count[0], mix.least[0] = 0, size
-    mix.least[0] = min(mix.least[0], size)
+        for k in range(m):
+            mix.x[k] = mix.best[k]
+        mix.plain[1] *= 2
+        mix.count[0], mix.least[0], mix.plain[0] = 0, math.inf, mix.plain[1]
+        return
+    if size < mix.least[0]:
+        mix.least[0] = size
+        for k in range(m):
+            mix.best[k] = mix.x[k]
     used = min(mix.count[0], depth)
     if used > 0:
         _learn(mix, (mix.count[0] - 1) % depth, used)

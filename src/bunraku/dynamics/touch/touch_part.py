@@ -109,7 +109,7 @@ def _deviation(guess, q1):
 
 
 @inline
-def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, again):
+def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, again, rings):
     """One step by parts, from the guess or `again` from rest. Returns bits, or −1."""
     n = aug.n_dynamic
     for i in range(n, aug.n_q):
@@ -122,11 +122,20 @@ def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, aga
             lam[c] = 0.0
             w.alive[c] = w.near[c] = False
     most = ROLLOUT.newton_steps if again == 0 else ROLLOUT.newton_steps_from_rest
-    if touch_step(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most) < 0:
+    if touch_step(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings) < 0:
         return -1
     if further(aug, q0, q1, ROLLOUT.max_turn):
         return -1
     return STEP_BITS.retried if again > 0 else 0
+
+
+@bare
+def _are_rings(t):
+    """Whether no two bodies have more than one contact; those of a pair stand together, unless some were found late."""
+    rings = True
+    for k in range(1, t.number[0]):
+        rings &= t.key[k, 0] != t.key[k - 1, 0] or t.key[k, 1] != t.key[k - 1, 1]
+    return rings
 
 
 @bare
@@ -168,6 +177,7 @@ def solve_part(
     if t.number[3] > 0 or (not firm and leaps(world, start, end, near)):
         return -1
     _recall_all(t, memory, impulse, live, slides, dt, bounces)
+    old = impulse.copy()
     stretches, got, settled, early = has_elastic(own), 0, False, 0.0
     for _ in range(MANIFOLD.max_rounds):
         early = 0.0
@@ -183,10 +193,10 @@ def solve_part(
             begin(aug, w, origin, q0)
             _stick(own, world, t, w, p0, dt, pulled)
             _rates(own, world, t, w, v0, rate)
-            got = -1
+            got, rings = -1, _are_rings(t)
             for again in range(2):
                 if got < 0 and not stretches:
-                    got = _attempt(aug, parts, w, origin, q0, pulled, u, dt, share, q1, impulse, p1, tolerance, again)
+                    got = _attempt(aug, parts, w, origin, q0, pulled, u, dt, share, q1, impulse, old, p1, tolerance, again, rings)
             if got >= 0:
                 early = _overtaken(t, w, impulse)
                 begin(aug, w, origin, q1)
@@ -227,7 +237,7 @@ def solve_part(
             settled = True
             break
         for c in range(rows, t.number[1]):
-            impulse[c], live[c], slides[c] = 0.0, False, False
+            impulse[c], old[c], live[c], slides[c] = 0.0, 0.0, False, False
         for i in range(n, nq):
             q1[i] = guess[i]
     if settled and (firm or early < MANIFOLD.overtaken):

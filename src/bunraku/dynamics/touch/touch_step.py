@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from bunraku.dynamics.lagrangian import slopes
-from bunraku.dynamics.touch.touch_impulses import touch_impulses
+from bunraku.dynamics.touch.touch_impulses import IMPULSES, touch_impulses
 from bunraku.dynamics.touch.touch_parts import blocks_of, eliminate, fill_blocks, substitute
 from bunraku.dynamics.variational import NEWTON, choose, equations, midpoint, open_links
 from bunraku.kernels.compile import bare, borrow, keep, unit, woven
@@ -45,11 +45,15 @@ def _look(tree, w, o, q0, q1, u, dt, lam, first):
 
 
 @unit("int64", allocates=True)
-def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
-    """Solves one step; arguments and result as of bunraku.dynamics.variational.step. Links must not stretch."""
+def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings):
+    """Solves one step; arguments and result as of bunraku.dynamics.variational.step, `old` is λ of the last.
+
+    `rings`: no two bodies have more than one contact. Links must not stretch.
+    """
     n, nc = tree.n_dynamic, tree.links.shape[0]
-    last, factored = math.inf, False
-    g, r, old = w.r[n : n + nc], w.r[:n], lam[:nc].copy()
+    last, factored, loose = math.inf, False, False
+    g, r = w.r[n : n + nc], w.r[:n]
+    before = old if rings else lam[:nc].copy()
     _look(tree, w, o, q0, q1, u, dt, lam, True)
     lent = blocks_of(tree, parts, w.near)
     for iteration in range(most):
@@ -64,7 +68,7 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 
             fill_blocks(tree, parts, blocks, w, dt, share, u, o)
         equations(tree, w, dt, q0, q1, lam)
         eliminate(tree, parts, blocks, r, g)
-        vague = touch_impulses(tree, parts, blocks, g, lam, old, w)
+        vague, loose = touch_impulses(tree, parts, blocks, g, lam, before, w, rings, loose)
         substitute(tree, parts, blocks, w.delta, r, p1)
         size, total = 0.0, 0.0
         for i in range(n):
@@ -79,7 +83,11 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, 
         for c in range(nc):
             lam[c] -= part * w.delta[c]
         rate = size if fresh else size / last
-        small = size * rate < (NEWTON.certain * tolerance if fresh else tolerance) or size < 2.0 * vague
+        small = size * rate < (NEWTON.certain * tolerance if fresh else tolerance)
+        if rings:
+            small |= vague < IMPULSES.max_vague and size * rate < vague
+        else:
+            small |= size < 2.0 * vague
         if small and not open_links(tree, w, NEWTON.max_gap + 100.0 * size + 10.0 * vague):
             keep(lent)
             return iteration + 1
