@@ -74,7 +74,7 @@ def performed_in_mujoco(motion: Motion, pairs: Pairs, *, step: float = 5e-5) -> 
     order = [figure.index(name) for name in names]
     n = figure.n_dynamic
     assert order[:n] == list(range(n))
-    strings = [figure.index(rope.variable) for rope in figure.strings]
+    strings = [figure.index(rope.variable or "") for rope in figure.strings]
     assert [model.tendon(k).name for k in range(model.ntendon)] == [rope.name for rope in figure.strings]
     data.qpos[:] = q[0, order]
     out = [data.qpos[:n].copy()]
