@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from bunraku.control.taut_problem import TautExpansion, TautProblem, wired
 from bunraku.control.taut_search import at_rest
 from bunraku.errors import BunrakuError
 from bunraku.motion import Motion
+from bunraku.progress import Progress
 from tests.control.imitation_trials import rechecked
 
 FIGURE = library.marionette22()
@@ -93,6 +95,23 @@ def test_the_gradient_is_that_of_the_cost(waving: Motion) -> None:
 def test_wires_move_as_taut_strings_do(best: Optimum) -> None:
     steps = simulate(wired(FIGURE), best.motion, duration=1.0, dt=0.01, q=best.motion.q[0])
     assert np.abs(steps.q - best.motion.q[: len(steps.q)]).max() < 1e-8
+
+
+@pytest.mark.parametrize("after", [3, 20])
+def test_an_interrupted_search_returns_the_best_motion_so_far(waving: Motion, after: int) -> None:
+    said: list[Progress] = []
+
+    def interrupt(progress: Progress) -> None:
+        said.append(progress)
+        if len(said) == after:
+            raise KeyboardInterrupt
+
+    cost: list[Term] = [Configuration(10.0, waving), Speed(0.1), Acceleration(0.1)]
+    best = optimize(FIGURE, cost, duration=1.0, q=waving.q[0], inputs=FIGURE.kinematic, guess=waving, taut=True, progress=interrupt)
+    assert best.outcome.kind == "stopped"
+    assert len(best.history) == after
+    assert best.cost <= best.problem.total(at_rest(best.problem))
+    assert all(a.done <= b.done for a, b in pairwise(said))
 
 
 def test_refuses_what_does_not_go_together() -> None:

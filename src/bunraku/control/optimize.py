@@ -201,9 +201,9 @@ def _taut(
     begun, o = worked(), options.taut
     priced = TautProblem.of(problem, len(problem.system.figure.strings), o.price, o.softness)
 
-    def heard(iteration: Iteration) -> None:
+    def heard(iteration: Iteration, done: float) -> None:
         if progress is not None:
-            progress(Progress("optimize", 0.0, str(iteration)))
+            progress(Progress("optimize", done, str(iteration)))
 
     found = search_taut(priced, tolerance=tolerance, iterations=iterations, options=o, descent=options.descent, heard=heard)
     known = [at_rest(priced)]
@@ -217,6 +217,8 @@ def _taut(
             first=len(found.history), options=options.descent,
         )  # fmt: skip
         found = Descent(more.run, found.history + more.history, more.outcome)
+    elif best is not found.run:
+        found = replace(found, run=best)
     if work.safe_along(found.run) is None:
         raise BunrakuError("no gains exist along the motion: the cost does not determine an input\n  advice: weigh every input")
     return Optimum(priced, found.run, work.gains.copy(), found.history, found.outcome, {"optimize": worked() - begun})

@@ -73,14 +73,14 @@ class TautOptions:
 
 def search_taut(
     problem: TautProblem, *, tolerance: float, iterations: int, options: TautOptions, descent: DescentOptions,
-    heard: Callable[[Iteration], None],
+    heard: Callable[[Iteration, float], None],
 ) -> Descent:  # fmt: skip
     """The best motion of `problem`, whose figure has strings, with all strings taut.
 
     tolerance: the last descent ends when the expected decrease is below this share of the cost
     iterations: most iterations of the last stage on each grid
     options, descent: numbers that tune the search and its descents
-    heard: called with every iteration
+    heard: called with every iteration and the progress of the path, from 0 to 1
 
     The outcome is ok if the descent has converged with an exact Hessian and every string pulls at every step. Ctrl-C returns the
     best motion so far.
@@ -119,7 +119,7 @@ class _PathSearch:
 
     def __init__(
         self, smooth: ControlProblem, strings: int, tolerance: float, iterations: int, options: TautOptions,
-        descent: DescentOptions, history: list[Iteration], heard: Callable[[Iteration], None],
+        descent: DescentOptions, history: list[Iteration], heard: Callable[[Iteration, float], None],
     ) -> None:  # fmt: skip
         self.smooth, self.strings, self.tolerance, self.iterations = smooth, strings, tolerance, iterations
         self.options, self.descent, self.history, self.heard = options, descent, history, heard
@@ -182,7 +182,7 @@ class _PathSearch:
                         time.perf_counter() - begun,
                     )
                 )  # fmt: skip
-                self.heard(self.history[-1])
+                self.heard(self.history[-1], (self.grids.index(self.times) + k / len(path)) / len(self.grids))
                 run, cost = step.trial.run, step.trial.cost
                 self.run = run
                 small = step.decrease <= (tolerance if last else o.loose_tolerance) * abs(cost)
