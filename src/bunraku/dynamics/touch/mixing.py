@@ -1,8 +1,8 @@
 """Anderson's mixing of an iteration x ↦ x + f(x) (J. ACM 12, 1965): faster where f is nearly linear.
 
 With Δx_i, Δf_i the differences of the last few results x and changes f, the shares γ are those for which |f − Σ γ_i Δf_i| is least.
-The iteration goes on from x − Σ γ_i Δx_i. Where changes grow instead, what was learnt is forgotten, and the iteration goes on from
-where its change was least, for a while without mixing: so it ends wherever the plain iteration does.
+The iteration goes on from x − Σ γ_i Δx_i. Where changes grow instead, what was learnt is forgotten; a careful iteration also goes
+on from where its change was least, for a while without mixing: so it ends wherever the plain iteration does.
 """
 
 from __future__ import annotations
@@ -73,8 +73,11 @@ def mixer(m):
 
 
 @bare
-def mix_sweeps(mix):
-    """Sets mix.x to where the iteration should go on, from its result x and its change f."""
+def mix_sweeps(mix, careful):
+    """Sets mix.x to where the iteration should go on, from its result x and its change f.
+
+    Where changes grow, it goes back if it is `careful`, and else only forgets.
+    """
     m, depth = mix.x.shape[0], mix.dx.shape[0]
     size = 0.0
     for k in range(m):
@@ -83,6 +86,8 @@ def mix_sweeps(mix):
     if mix.plain[0] > 0:
         mix.plain[0] -= 1
         return
+    if size > MIXING.growth * mix.least[0] and not careful:
+        mix.count[0], mix.least[0] = 0, size
     if size > MIXING.growth * mix.least[0]:
         for k in range(m):
             mix.x[k] = mix.best[k]

@@ -117,7 +117,7 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w, rings, loose):
             exact = _polish(tree, parts, blocks, plan, y, active, sliding, w, scale, give, tolerance)
             if exact:
                 break
-        mix_sweeps(mix)
+        mix_sweeps(mix, rings and m > IMPULSES.few_rows)
         for k in range(m):
             put_impulse(plan, blocks, k, mix.x[k])
     for k in range(m):
