@@ -61,6 +61,13 @@ class MotionPiece:
         """Duration of one round of the loop [s]; 0 if there is no loop."""
         return self.loop[1] - self.loop[0] if self.loop else 0.0
 
+    @property
+    def _ends_of_loop(self) -> tuple[int, int]:
+        """The samples at which the loop begins and ends."""
+        assert self.loop is not None
+        a, b = np.searchsorted(self.motion.t - self.motion.t[0], self.loop)
+        return int(a), int(b)
+
     def loops(self, duration: float) -> int:
         """The number of rounds of the loop that comes closest to this `duration` [s]."""
         if self.loop is None:
@@ -91,7 +98,7 @@ class MotionPiece:
         t, off = self.motion.t - self.motion.t[0], self.motion.q - self.motion.q[0]
         if self.loop is None or loops == 1:
             return t, off
-        a, b = np.searchsorted(t, self.loop[0]), np.searchsorted(t, self.loop[1])
+        a, b = self._ends_of_loop
         # Rounds are cross-faded where they join, so that neither speed nor acceleration jumps there.
         period, fade = b - a, min(round(self.fade / t[1]), a, len(t) - 1 - b, (b - a) // 2)
         k = np.arange(len(t) + (loops - 1) * period)
@@ -115,8 +122,7 @@ class MotionPiece:
         assert self.way is not None
         if self.loop is None or loops == 1:
             return self.way
-        t = self.motion.t - self.motion.t[0]
-        a, b = np.searchsorted(t, self.loop[0]), np.searchsorted(t, self.loop[1])
+        a, b = self._ends_of_loop
         rounds = [self.way[a:b] + k * (self.way[b] - self.way[a]) for k in range(loops)]
         return np.concatenate([self.way[:a], *rounds, self.way[b:] + (loops - 1) * (self.way[b] - self.way[a])])
 
