@@ -42,6 +42,7 @@ def test_derivatives_through_the_puppets_dynamics() -> None:
     assert relative_error(here.hessian, difference_quotient(lambda s: expand(anna, s, second=False).gradient, at, step=1e-4)) < 1e-5
 
 
+@pytest.mark.slow
 def test_timing_finds_when_it_fits() -> None:
     """A puppet that was turned swings on for a while: what comes next waits for that."""
     anna = played(SHOW.replace("sway", "twist"))

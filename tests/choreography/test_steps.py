@@ -77,6 +77,7 @@ def test_loops_lengthen_the_way() -> None:
         assert np.diff(share).min() > -1e-3
 
 
+@pytest.mark.slow
 def test_the_actor_performs(tmp_path: Path) -> None:
     """Strings go slack in its motions, so it follows: near the reference, and brought back when pushed."""
     cues = "  - anna: wave\n    name: hello\n  - anna: nod\n    with: hello\n  - anna: bow\n    after: hello\n"

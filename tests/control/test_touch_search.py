@@ -22,6 +22,7 @@ FLOOR = bunraku.Scene("floor")
 ROLLS = {"friction": 0.5, "rolling": 0.005}
 
 
+@pytest.mark.slow
 def test_a_bat_rolls_a_ball_to_a_place() -> None:
     bat = figure("bat", tx("bat", box((0.04, 0.2, 0.1)), at=(0.0, 0.0, 0.06), kinematic=True))
     field = with_props(bat, {"ball": football(at=(0.15, 0.0, 0.05))})

@@ -83,6 +83,7 @@ def test_ctrl_c_in_any_stage_keeps_what_there_is(stage):
     assert (done.motion is not None) == (stage in ("tuning", "recheck"))
 
 
+@pytest.mark.slow
 def test_other_options():
     strict = CarryOptions(recheck=TeamRecheckOptions(closure_between=1e-12), rounds=1)
     done = carry(errand(), seed=0, options=strict)
@@ -90,6 +91,7 @@ def test_other_options():
     assert "closure" in done.outcome.why
 
 
+@pytest.mark.slow
 def test_a_roadmap_serves_again():
     first = carry(errand(), seed=1)
     again = carry(errand(goal=(1.5, -0.5)), seed=1, roadmap=first.roadmap)
@@ -170,6 +172,7 @@ def test_what_is_barred_is_passed_by():
     assert not barriers.passed_by(way)
 
 
+@pytest.mark.slow
 def test_pictures(tmp_path):
     done = carry(errand(), seed=1)
     save_stills(done, tmp_path / "stills.png", count=2, size=(120, 90))

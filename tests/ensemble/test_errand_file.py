@@ -52,6 +52,7 @@ def test_what_a_file_says(read, tmp_path):
     assert order.output == (tmp_path / "tray.npz",)
 
 
+@pytest.mark.slow
 def test_those_that_are_shipped_are_whole():
     for name in ("factory", "factory_door", "living_room", "ramp", "ramp_people", "two_doors"):
         assert name in shipped_orders()

@@ -92,6 +92,7 @@ def test_in_the_factory(made_to_fail, seed):
     rerouted(replace(load_errand("factory"), budget=20.0), made_to_fail, seed)
 
 
+@pytest.mark.slow
 def test_wet_cement_in_the_nearer_door():
     """Boxes pass over it, feet do not: an errand that comes with bunraku."""
     done = carry(load_errand("two_doors"), seed=0)

@@ -61,6 +61,7 @@ def test_a_door(tmp_path):
     assert any(abs(b - a - 0.95) < 1e-6 for a, b in itertools.pairwise(gap))
 
 
+@pytest.mark.slow
 def test_people_and_robots_find_their_way_through_the_door(tmp_path):
     """*carrying*, Section V-A: a person who walks and a robot that rolls, 12 variables, a door of 0.95 m."""
     places = {"left_palm": (-0.72, 0.25, -0.05), "right_palm": (-0.72, -0.25, -0.05)}

@@ -77,6 +77,7 @@ def test_wheels_stand_on_the_slope(team):
             assert at[2] == pytest.approx(SLOPE * at[0], abs=3e-3)
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.floats(-1, 6), st.floats(-np.pi, np.pi))
 def test_no_wheel_sinks_where_slopes_meet(x, turn):

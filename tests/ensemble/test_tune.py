@@ -148,6 +148,7 @@ def test_what_no_posture_avoids_is_said():
     assert len(hits) < len(before)
 
 
+@pytest.mark.slow
 def test_too_low_is_too_low():
     scene, done = tuned(beam(z=1.2))
     assert not done.free
@@ -172,6 +173,7 @@ places = st.tuples(st.floats(-1.5, 1.5), st.floats(-0.6, 0.6), st.floats(0.2, 1.
 sizes = st.tuples(st.floats(0.05, 0.5), st.floats(0.05, 1.0), st.floats(0.05, 0.4))
 
 
+@pytest.mark.slow
 @settings(max_examples=4)
 @given(places, sizes)
 @example((1.0, 0.0, 1.25), (0.5, 1.0, 0.375))

@@ -76,6 +76,7 @@ def first(box):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")
 def test_what_another_clone_has_left_does_no_harm(copy: Path, tmp_path: Path) -> None:
     toys = copy / "toys"
@@ -126,6 +127,7 @@ def test_an_edit_in_one_module_recompiles_its_callers(copy: Path, tmp_path: Path
     assert other_folder != folder
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")
 def test_a_read_only_home_still_works(copy: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"

@@ -53,6 +53,7 @@ def test_errands_are_done(name, variables):
     assert found.worst("slide") < 0.012, "also between samples, and of corners that are 2 mm above the ground"
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_motion():
     again = carry(load_errand("living_room"), seed=0)
     for mine, other in zip(done("living_room").motion.tracks, again.motion.tracks, strict=True):
@@ -94,6 +95,7 @@ def test_wheels_follow_the_ramp():
     assert np.abs(np.hypot(pitch, roll)[(x < -2.1) | (x > 4.1)]).max() < 5e-3
 
 
+@pytest.mark.slow
 def test_people_walk_up_the_ramp():
     """Upright, on soles that lie on the slope, one of them backward."""
     made = done("ramp_people")

@@ -90,6 +90,7 @@ def everything():
     return climb(EVERYTHING)
 
 
+@pytest.mark.slow
 def test_one_path_with_every_condition(everything):
     assert everything.outcome.ok, str(everything)
     assert everything.clearance.min() >= 0.005
@@ -100,6 +101,7 @@ def test_one_path_with_every_condition(everything):
     assert len(near.sample) == 0
 
 
+@pytest.mark.slow
 def test_whole_motion_against_the_fixed_baseline(everything):
     before, dt = np.abs(everything.before), 0.005
     assert before.max() == pytest.approx(469.6, rel=0.01)  # rad/s²
@@ -112,6 +114,7 @@ def test_whole_motion_against_the_fixed_baseline(everything):
     assert compared(everything, "trunk")[0] <= -40.0
 
 
+@pytest.mark.slow
 def test_whole_motion_against_a_baseline_whose_reference_does_not_jump(everything):
     _, _, Q = paper_gait(everything.course, papers_feet(everything.course), switched=False)
     before = accelerations(GECKO, Q, 0.005)
@@ -122,6 +125,7 @@ def test_whole_motion_against_a_baseline_whose_reference_does_not_jump(everythin
     assert total <= -30.0
 
 
+@pytest.mark.slow
 def test_the_papers_way_lowers_the_maximum_by_more_than_it_says(everything):
     """Gradient descent and golden section over (α, β), eq. 15: its −36.43 % of the maximum; of the sum less than its −64.65 %."""
     feet = papers_feet(everything.course)

@@ -90,9 +90,11 @@ class Browser:
         self.requests()
         self.console()
 
-    def go(self, address: str, *, quality: int = 4) -> None:
+    def go(self, address: str, *, quality: int | None = None) -> None:
+        """Opens a page. It draws pictures only at a `quality` from 0 to 4: a processor would draw them, and be busy with little else."""
+        wish = "pictures=off" if quality is None else f"quality={quality}"
         self.driver.get("about:blank")  # a new hash alone would not load anything
-        self.driver.get(f"{address}#quality={quality}")  # a processor draws all this
+        self.driver.get(f"{address}#{wish}")
         self.wait("window.bunraku && bunraku.ready")
 
     def js(self, expression: str) -> Any:

@@ -26,12 +26,12 @@ navigator.getGamepads = () => [window.fake];
 """
 
 
-def opened(browser: Browser, serving: Serving) -> Browser:
+def opened(browser: Browser, serving: Serving, *, quality: int | None = None) -> Browser:
     browser.size(1280, 720)
     browser.scheme("light")
     browser.leave()
     browser.forget(serving.origin)
-    browser.go(serving.address)
+    browser.go(serving.address, quality=quality)
     return browser
 
 
@@ -52,7 +52,7 @@ def page(browser: Browser, serving: Serving) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def same_page(browser: Browser, serving: Serving) -> Browser:
     """The page, opened once for the first tests, which only look at its recorded entry: each pauses it first."""
-    return opened(browser, serving)
+    return opened(browser, serving, quality=4)
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ def test_a_real_robot_walks_turns_and_reaches_on_the_stage(browser: Browser, rob
     with serve([Entry(f"Guide {robot}", live, front=(0.6, -1.0))]) as serving:
         browser.size(1280, 720)
         browser.leave()
-        browser.go(serving.address)
+        browser.go(serving.address, quality=4)
         browser.wait("bunraku.driving && bunraku.samples > 10")
         trunk, hand = {"talos": ("torso_2_link", "gripper_left_base_link"), "g1": ("torso_link", "left_wrist_yaw_link")}[robot]
         start = browser.js(f"bunraku.place('{trunk}')")

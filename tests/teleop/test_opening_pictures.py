@@ -42,7 +42,7 @@ def page(browser: Browser) -> Iterator[Browser]:
     browser.leave()
     with serve(SHOW) as serving:
         browser.forget(serving.origin)
-        browser.go(serving.address)
+        browser.go(serving.address, quality=4)
         browser.js("bunraku.act('onlyStage')")
         yield browser
         browser.leave()

@@ -38,6 +38,8 @@ export class View {
   readonly layers: Layers = { ghost: true, trails: false, balance: false, limits: true }
   bands: Band[] = []
   pins: (() => Vector3)[] = []
+  /** Whether pictures are drawn; everything else goes on without them. */
+  pictures = true
   onDraw: () => void = () => undefined
   private cast: Cast | null = null
   private readonly renderer: WebGLRenderer
@@ -249,7 +251,8 @@ export class View {
     this.cast?.seeThrough(this.seat.camera.position)
     this.drawBands()
     this.drawPins()
-    this.renderer.render(this.world, this.seat.camera)
+    if (this.pictures) this.renderer.render(this.world, this.seat.camera)
+    else this.world.updateMatrixWorld()
     this.onDraw()
     return true
   }

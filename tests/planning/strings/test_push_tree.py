@@ -24,7 +24,9 @@ PADDLE = figure("paddle", tx("across", ty("along", box((0.06, 0.06, 0.08)), kine
 AWAY = 0.25  # how far the crate is to be pushed [m]
 
 
-@pytest.mark.parametrize(("angle", "seed"), [(0.0, 3), (2.1, 4)], ids=["ahead", "back"])
+@pytest.mark.parametrize(
+    ("angle", "seed"), [pytest.param(0.0, 3, id="ahead"), pytest.param(2.1, 4, id="back", marks=pytest.mark.slow)]
+)
 def test_a_crate_is_pushed_aside(angle: float, seed: int) -> None:
     field = with_props(PADDLE, {"crate": crate(at=(0.2, 0.0, 0.05))})
     target = (0.2 + AWAY * np.cos(angle), AWAY * np.sin(angle), 0.05)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.arm_pairs import problems
 from bunraku.planning.strings import recheck, search, shortcut
 
 
+@pytest.mark.slow
 def test_plans_get_shorter_and_stay_valid() -> None:
     saved = []
     for k in (0, 8):
