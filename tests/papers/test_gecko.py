@@ -205,7 +205,7 @@ def test_optimised_feet_do_not_drift_in_a_hundred_cycles_either(name):
     assert len(World(GECKO.figure, scene_of(course)).clearances_along(Q, within=0.0).sample) == 0
 
 
-SHORT = ("curve", "obstacle")
+SHORT = ("curve",)
 
 
 @pytest.mark.parametrize("name", [*SHORT, *(pytest.param(n, marks=pytest.mark.slow) for n in CONDITIONS if n not in SHORT)])
@@ -231,6 +231,7 @@ def held(name, light):
     return least, (np.abs(up) < 0.1).all(1), (up < -0.9).all(1)
 
 
+@pytest.mark.slow
 def test_leaning_lowers_the_adhesion_from_the_wall_to_the_ceiling():
     (plain, wall, ceiling), (light, light_wall, light_ceiling) = held("ceiling", False), held("ceiling", True)
     assert plain[wall].max() <= 0.46  # the tail weighs, too
@@ -241,6 +242,7 @@ def test_leaning_lowers_the_adhesion_from_the_wall_to_the_ceiling():
     assert light[light_wall].mean() <= 0.85 * plain[wall].mean()
 
 
+@pytest.mark.slow
 def test_straight_up_a_wall_leaning_reaches_what_is_possible():
     """Three feet need a third each, whatever they do: the plain gait's 0.369 cannot be lowered by more than 9.6 %."""
     light, wall, _ = held("incline90", True)

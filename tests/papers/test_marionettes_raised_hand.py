@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from benchmarks.raised_hand import TARGET, problem, straight_up
 from bunraku.kinematics.loci import point_along
 from bunraku.planning.strings import recheck, search
@@ -13,6 +15,7 @@ def test_winding_the_string_alone_hits_the_beam() -> None:
     assert any("beam" in (hit.a, hit.b) for hit in found.hits)
 
 
+@pytest.mark.slow
 def test_the_hand_gets_above_the_head() -> None:
     found = search(problem(), seed=0, seconds=PATIENCE)
     assert found.motion is not None, found

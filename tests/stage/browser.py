@@ -91,7 +91,7 @@ class Browser:
         self.console()
 
     def go(self, address: str, *, quality: int | None = None) -> None:
-        """Opens a page. It draws pictures only at a `quality` from 0 to 4: a processor would draw them, and be busy with little else."""
+        """Opens a page. It draws pictures only if a `quality` is given, from 0 to 4: that keeps the processor busy."""
         wish = "pictures=off" if quality is None else f"quality={quality}"
         self.driver.get("about:blank")  # a new hash alone would not load anything
         self.driver.get(f"{address}#{wish}")
