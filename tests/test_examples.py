@@ -11,8 +11,8 @@ import pytest
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("[0-9][0-9]_*.py"))
 
 
-# What they assert, tests/papers/test_gecko.py does too, of the same motions, and tests/sweeps.
-SLOW = ("07_gecko", "21_string_lengths")
+# What they assert, tests of papers, carrying, choreography and sweeps do too, mostly of the same motions.
+SLOW = ("07_gecko", "14_two_robots_one_slab", "18_carrying", "21_string_lengths", "25_three_actors")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ navigator.getGamepads = () => [window.fake];
 """
 
 
+@pytest.mark.slow
 def test_a_gamepad_walks_it_and_a_key_switches(browser: Browser) -> None:
     live = GuidedLive(Guide(small_humanoid(), PAPER_ROOM.scene), x=PAPER_ROOM.start)
     with serve([Entry("Guide", live, front=(0.6, -1.0))]) as serving:
