@@ -72,7 +72,7 @@ class ClimberRoles:
 
     def leg(self, figure: Figure, standing: Pose) -> float:
         """Length of the first leg of the `figure` in its `standing` pose, from joint to joint between trunk and foot [m]."""
-        parent = {f.name: f.parent for f in figure.frames}
+        parent, moved = {f.name: f.parent for f in figure.frames}, {f.name for f in figure.frames if f.variable is not None}
         body: set[str] = set()
         for name in self.trunk:
             while name in parent:
@@ -80,7 +80,8 @@ class ClimberRoles:
                 name = parent[name]
         places, name = [], self.feet[0]
         while name in parent and name not in body:
-            places.append(standing.X(name)[:3, 3])
+            if not places or name in moved:
+                places.append(standing.X(name)[:3, 3])
             name = parent[name]
         return sum(float(np.linalg.norm(b - a)) for a, b in itertools.pairwise(places))
 
