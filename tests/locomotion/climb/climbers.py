@@ -99,7 +99,8 @@ STIFF_ROLES = replace(GECKO_ROLES, bends=())
 
 def robot(name, feet, half):
     """A robot of example-robot-data and its roles: `feet` in pairs from front to rear, left before right; points of the trunk are
-    `half` [m] ahead of and behind its base. Frames at the centres of the feet's balls are added; a mesh at a foot becomes a ball."""
+    `half` [m] ahead of and behind its base. Frames at the centres of the feet are added; feet of triangles become balls.
+    Only shapes that collide are kept, and shown."""
     from bunraku.figure.frame import Frame
     from bunraku.io.robots import load_robot
 
@@ -107,14 +108,14 @@ def robot(name, feet, half):
     base = given.groups[0].frames[-1]
     marks = tuple(Frame(mark, base, position=(x, 0.0, 0.0)) for mark, x in (("front", half), ("middle", 0.0), ("rear", -half)))
     balls = tuple(f"{foot}_ball" for foot in feet)
-    shapes = [shape for shape in given.shapes if shape.frame not in feet or not shape.collides]
+    shapes = [replace(shape, visible=True) for shape in given.shapes if shape.frame not in feet and shape.collides]
     for foot, ball in zip(feet, balls, strict=True):
         (shape,) = [shape for shape in given.shapes if shape.frame == foot and shape.collides]
         marks += (Frame(ball, foot, position=shape.position),)
         geometry = shape.geometry
         if isinstance(geometry, Mesh):
             geometry = Sphere(float(np.abs(read_mesh(geometry)[1]).max()))
-        shapes.append(replace(shape, frame=ball, geometry=geometry, position=(0.0, 0.0, 0.0)))
+        shapes.append(replace(shape, frame=ball, geometry=geometry, position=(0.0, 0.0, 0.0), visible=True))
     return given.replace(frames=(*given.frames, *marks), shapes=tuple(shapes)), ClimberRoles(balls, ("front", "middle", "rear"))
 
 

@@ -24,10 +24,10 @@ def at(x, y, z, turn=None):
 
 
 def slab(x, y, middle=(0.0, 0.0)):
-    """A floor of 20 cm whose upper side is at z = 0."""
+    """A floor of 20 cm, its upper side at z = 0, of small triangles: pictures leave out those that reach behind the camera."""
     import trimesh
 
-    return trimesh.creation.box((x, y, 0.2), transform=at(*middle, -0.1))
+    return trimesh.creation.box((x, y, 0.2), transform=at(*middle, -0.1)).subdivide().subdivide().subdivide()
 
 
 def boulder(rng):

@@ -11,7 +11,7 @@ from bunraku.errors import FileError
 from bunraku.figure import library
 from bunraku.figure.shape import Mesh
 from bunraku.locomotion.climb.climb import climb
-from bunraku.locomotion.climb.climb_outcomes import NO_FOOTHOLD, NO_WAY, TOO_NARROW
+from bunraku.locomotion.climb.climb_outcomes import SurfaceOutcome
 from bunraku.locomotion.climb.footholds import foothold
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.surface_field import SurfaceField
@@ -98,8 +98,8 @@ def test_an_open_surface_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "kind", "where"), [
-    ("slot", TOO_NARROW, lambda p: 0.12 < p[0] < 0.3 and abs(p[1]) < 0.05),
-    ("islands", NO_WAY, lambda p: abs(p[0]) < 0.2),
+    ("slot", SurfaceOutcome.narrow, lambda p: 0.12 < p[0] < 0.3 and abs(p[1]) < 0.05),
+    ("islands", SurfaceOutcome.gap, lambda p: abs(p[0]) < 0.2),
 ])  # fmt: skip
 def test_what_has_no_way_is_told_with_its_place(tmp_path, name, kind, where):
     m, path = Gecko(library.named("gecko")).measures, surface_path(name, tmp_path)
@@ -115,7 +115,7 @@ def test_what_has_no_way_is_told_with_its_place(tmp_path, name, kind, where):
 @pytest.mark.slow
 def test_a_pole_is_too_thin_for_the_soles(tmp_path):
     done = climb(surface_path("pole", tmp_path))
-    assert done.outcome.kind == NO_FOOTHOLD.kind, str(done)
+    assert done.outcome.kind == SurfaceOutcome.foothold.kind, str(done)
     assert "at (0.3" in str(done.outcome)
 
 

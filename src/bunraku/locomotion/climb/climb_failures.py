@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from bunraku.collision import World
 from bunraku.locomotion.climb.adhesion import AdhesionAlong
 from bunraku.locomotion.climb.any_course import AnyCourse
-from bunraku.locomotion.climb.climb_outcomes import BODY_TOUCHES, CURVE_TOO_TIGHT, FEET_SLIP, JOINT_AT_LIMIT, NO_FOOTHOLD
+from bunraku.locomotion.climb.climb_outcomes import BODY_TOUCHES, CURVE_TOO_TIGHT, FEET_SLIP, JOINT_AT_LIMIT, SurfaceOutcome
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import FootPaths
 from bunraku.locomotion.climb.gecko import Gecko
@@ -45,7 +45,7 @@ def course_failures(course: AnyCourse, feet: FootPaths) -> list[ClimbFailure]:
     for lost in course.missing[:1]:
         at = int(np.searchsorted(feet.t, feet.cycle * course.pace.cycles_to(max(lost.u - course.spread, 0.0))))
         why = f"the best foothold has a gap of {1e3 * lost.gap:.0f} mm under the sole"
-        found.append(ClimbFailure(min(at, len(feet.t) - 1), NO_FOOTHOLD.because(why), place=lost.place))
+        found.append(ClimbFailure(min(at, len(feet.t) - 1), SurfaceOutcome.foothold.because(why), place=lost.place))
     return found
 
 

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bunraku.errors import FigureError
 from bunraku.figure.figure import Figure
@@ -78,7 +79,8 @@ class ClimberRoles:
             while name in parent:
                 body.add(name)
                 name = parent[name]
-        places, name = [], self.feet[0]
+        places: list[NDArray[np.float64]] = []
+        name = self.feet[0]
         while name in parent and name not in body:
             if not places or name in moved:
                 places.append(standing.X(name)[:3, 3])

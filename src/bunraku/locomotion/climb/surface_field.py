@@ -117,7 +117,7 @@ class SurfaceField:
         return out.reshape(x.shape[:-1]), slopes.reshape(x.shape)
 
     def onto_level(self, x: Array, height: float, rounds: int = 6) -> Array:
-        """Points `x` (…, 3) moved along the gradient of the field to where the distance is `height` [m]."""
+        """Points `x` (…, 3) moved along the gradient of the field to where the distance is `height` [m], in this many `rounds`."""
         for _ in range(rounds):
             value, slope = self.field(x)
             size = np.maximum((slope**2).sum(-1), 0.25)

@@ -18,7 +18,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
-from bunraku.locomotion.climb.climb_outcomes import NO_FOOTING, NO_WAY, TOO_NARROW
+from bunraku.locomotion.climb.climb_outcomes import SurfaceOutcome
 from bunraku.locomotion.climb.surface_field import SurfaceField
 from bunraku.outcome import Outcome
 
@@ -102,10 +102,15 @@ class LevelGraph:
     def lengths(self) -> Array:
         """Lengths of the edges [m]."""
         a, b = (self.points[self.pairs[:, k]] for k in (0, 1))
-        return np.maximum(np.linalg.norm(b - a, axis=1), 1e-3 * self.field.spacing)
+        return np.asarray(np.maximum(np.linalg.norm(b - a, axis=1), 1e-3 * self.field.spacing))
 
     def footing(self, spread: float, leg: float, options: WayOptions) -> Array:
-        """How much longer each edge counts because the surface falls away or rises beside it; infinite if feet cannot stand."""
+        """How much longer each edge counts because the surface falls away or rises beside it; infinite if feet cannot stand.
+
+        spread: how far to the side feet stand [m]
+        leg: length of a leg [m]
+        options: how far the surface may fall away or rise
+        """
         a, b = (self.points[self.pairs[:, k]] for k in (0, 1))
         middle, along = (a + b) / 2.0, b - a
         _, normal = self.field.field(middle)
@@ -134,11 +139,11 @@ def way_over(
     """
     level = LevelGraph(field, height)
     if not len(level.points):
-        return SurfaceWay(np.array([start, start]), TOO_NARROW.because("the body fits nowhere near this surface"), start)
+        return SurfaceWay(np.array([start, start]), SurfaceOutcome.narrow.because("the body fits nowhere near this surface"), start)
     ends = [_above(field, place, height) for place in (start, goal)]
     (far, beyond), (first, last) = level.tree.query(ends)
     if far > options.near * height:
-        return SurfaceWay(np.array([ends[0], ends[0]]), TOO_NARROW.because("the body does not fit at the start"), start)
+        return SurfaceWay(np.array([ends[0], ends[0]]), SurfaceOutcome.narrow.because("the body does not fit at the start"), start)
     weights = level.lengths * level.footing(spread, leg, options)
     cost, before = dijkstra(level.graph(weights), directed=False, indices=first, return_predecessors=True)
     failure, place = None, None
@@ -173,7 +178,7 @@ def _why_not(
     if last is not None and np.isfinite(found[last]):  # the body would fit, but feet would not stand
         nodes = _trace(before, first, last)
         k = next(k for k, node in enumerate(nodes) if not np.isfinite(cost[node]))
-        return NO_FOOTING, level.points[nodes[k]], level.points[nodes[max(k - 1, 0)]]
+        return SurfaceOutcome.footing, level.points[nodes[k]], level.points[nodes[max(k - 1, 0)]]
     low = LevelGraph(level.field, options.probe * level.height)
     a, b = (int(low.tree.query(_above(level.field, place, low.height))[1]) for place in (start, goal))
     found, before = dijkstra(low.graph(low.lengths), directed=False, indices=a, return_predecessors=True)
@@ -183,13 +188,13 @@ def _why_not(
         lost = (away > 1.5 * level.height) | ~np.isfinite(cost[node])
         k = int(np.argmax(lost)) if lost.any() else len(points) - 1
         why = f"a passage is narrower than the {2.0 * level.height:.2g} m that the body needs"
-        return TOO_NARROW.because(why), points[k], level.points[node[max(k - 1, 0)]]
+        return SurfaceOutcome.narrow.because(why), points[k], level.points[node[max(k - 1, 0)]]
     own, other = low.points[np.isfinite(found)], low.points[~np.isfinite(found)]
     apart, at = cKDTree(other).query(own)
     close = np.flatnonzero(apart <= apart.min() + level.field.spacing)  # of these, the nearest to the goal
     k = int(close[np.linalg.norm(own[close] - goal, axis=1).argmin()])
     gap = float(apart[k]) + 2.0 * low.height
-    return NO_WAY.because(f"a gap of {gap:.2g} m"), (own[k] + other[at[k]]) / 2.0, own[k]
+    return SurfaceOutcome.gap.because(f"a gap of {gap:.2g} m"), (own[k] + other[at[k]]) / 2.0, own[k]
 
 
 def pulled(field: SurfaceField, points: Array, height: float, leg: float, options: WayOptions) -> Array:
