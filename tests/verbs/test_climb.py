@@ -10,8 +10,10 @@ from typer.testing import CliRunner
 import bunraku
 from bunraku.cli import app
 from bunraku.errors import FileError
+from bunraku.figure.shape import Mesh
 from bunraku.locomotion.climb.climb_outcomes import CURVE_TOO_TIGHT
 from bunraku.locomotion.climb.path_segments import Arc, Slope, Step, Straight
+from bunraku.locomotion.climb.surface_course import SurfacePath
 from bunraku.verbs.climb.file import ClimbOrder
 from bunraku.verbs.entries import entries_of
 
@@ -136,3 +138,20 @@ def test_roles_in_a_file(tmp_path):
         ClimbOrder.load(written(tmp_path, GOOD + roles.replace("neck", "nekc")))
     with pytest.raises(FileError, match="no 'trunk'"):
         ClimbOrder.load(written(tmp_path, GOOD + roles.replace("trunk:", "tail:").replace("  tail: [tail]\n", "")))
+
+
+def test_a_path_over_a_mesh_in_a_file(tmp_path):
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.box((100, 60, 20)).export(tmp_path / "block.obj")
+    text = "climb: gecko\npath: {surface: block.obj, scale: 0.01, from: [-20 cm, 0, 10 cm], to: [0, 5 cm, 10 cm]}\n"
+    order = ClimbOrder.load(written(tmp_path, text))
+    assert order.path == SurfacePath(Mesh(str(tmp_path / "block.obj"), (0.01, 0.01, 0.01)), (-0.2, 0.0, 0.1), (0.0, 0.05, 0.1))
+    assert order.lines == ()
+    assert "over block.obj from (-0.2, 0, 0.1)" in str(order)
+    for old, new, told in (
+        ("block.obj", "rock.obj", "does not exist"), ("scale: 0.01", "scale: 0", "positive"),
+        (", to: [0, 5 cm, 10 cm]", "", "no 'to'"),
+        ("surface", "surfaces", "did you mean surface"),
+    ):  # fmt: skip
+        with pytest.raises(FileError, match=told):
+            ClimbOrder.load(written(tmp_path, text.replace(old, new)))

@@ -1,15 +1,22 @@
-"""Other climbers than the library's gecko: the same in another size, with a stiff waist, six legs and balls for feet, and two
-quadrupeds of the field, with the joints, lengths and masses of their public descriptions and capsules for shapes."""
+"""Other climbers than the library's gecko: the same in another size, with a stiff waist, six legs and balls for feet, and
+quadrupeds of the field from their public descriptions.
+
+    python -m tests.locomotion.climb.climbers            # ten climbers, one row each; pictures go to the folder that is named
+"""
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import replace
 
 import numpy as np
 
 from bunraku.figure.build import capsule, figure, fixed, free, rotate, rz, sphere
-from bunraku.figure.shape import Capsule, Sphere
+from bunraku.figure.mesh_file import read_mesh
+from bunraku.figure.shape import Capsule, Mesh, Sphere
 from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
+from bunraku.locomotion.climb.path_segments import Slope, Straight
 
 
 def scaled(given, s):
@@ -88,58 +95,73 @@ def stiff(given):
 
 
 STIFF_ROLES = replace(GECKO_ROLES, bends=())
-QUADRUPED_ROLES = ClimberRoles(("lf_foot", "rf_foot", "lh_foot", "rh_foot"), ("front", "middle", "rear"))
 
 
-def quadruped(name, *, hip, lift, thigh, shank, foot, stand, trunk, masses):
-    """Four legs of three motors: abduction, hip, knee; balls for feet.
+def robot(name, feet, half):
+    """A robot of example-robot-data and its roles: `feet` in pairs from front to rear, left before right; points of the trunk are
+    `half` [m] ahead of and behind its base. Frames at the centres of the feet are added; feet of triangles become balls.
+    Only shapes that collide are kept, and shown."""
+    from bunraku.figure.frame import Frame
+    from bunraku.io.robots import load_robot
 
-    For the left front leg, hip: from the middle of the body to the axis of abduction (x, y) [m]; lift: from there to the hip;
-    thigh: from the hip to the knee (x, y, z); shank: from the knee to the foot (x, y, z); stand: its angles [rad]. foot: radius of
-    a foot [m]; trunk: half length and radius [m]; masses: of trunk, hip, thigh and shank [kg].
-    """
-    legs = []
-    for leg, e, s in (("lf", 1, 1), ("rf", 1, -1), ("lh", -1, 1), ("rh", -1, -1)):
-
-        def at(x, e=e, s=s):
-            return (e * x[0], s * x[1], *x[2:])
-
-        knee, end = at(thigh), at(shank)
-        ball = fixed(f"{leg}_foot", sphere(foot, mass=0.01 * masses[0], name="ball"), at=end)
-        upper = max(0.8 * foot, 0.008)
-        shin = capsule(upper, to=tuple(0.85 * x for x in end), mass=masses[3], name="shank")
-        lower = rotate((0, 1, 0), f"{leg}_kfe", shin, ball, at=knee, start=e * stand[2], limits=(-2.9, 2.9), effort=80.0)
-        bone = capsule(1.3 * upper, to=knee, mass=masses[2], name="thigh")
-        middle = rotate(
-            (0, 1, 0), f"{leg}_hfe", bone, lower, at=(*at(lift), 0.0), start=e * stand[1], limits=(-2.9, 2.9), effort=80.0
-        )
-        joint = sphere(1.4 * upper, mass=masses[1], name="hip")
-        legs.append(
-            rotate((1, 0, 0), f"{leg}_haa", joint, middle, at=(*at(hip), 0.0), start=s * stand[0], limits=(-1.6, 1.6), effort=80.0)
-        )
-    half, radius = trunk
-    reach = np.array(thigh)[[0, 2]], np.array(shank)[[0, 2]]
-
-    def down(x, angle):
-        return float(np.cos(angle) * x[1] - np.sin(angle) * x[0])
-
-    height = foot - np.cos(stand[0]) * (down(reach[0], stand[1]) + down(reach[1], stand[1] + stand[2]))
-    hull = capsule(radius, start=(-half, 0, 0), to=(half, 0, 0), mass=masses[0], name="hull")
-    marks = [fixed(mark, at=(x, 0, 0)) for mark, x in (("front", half), ("middle", 0.0), ("rear", -half))]
-    return figure(name, free("body", hull, *marks, *legs, start=(0, 0, float(height), 0, 0, 0)))
+    given = load_robot(name)
+    base = given.groups[0].frames[-1]
+    marks = tuple(Frame(mark, base, position=(x, 0.0, 0.0)) for mark, x in (("front", half), ("middle", 0.0), ("rear", -half)))
+    balls = tuple(f"{foot}_ball" for foot in feet)
+    shapes = [replace(shape, visible=True) for shape in given.shapes if shape.frame not in feet and shape.collides]
+    for foot, ball in zip(feet, balls, strict=True):
+        (shape,) = [shape for shape in given.shapes if shape.frame == foot and shape.collides]
+        marks += (Frame(ball, foot, position=shape.position),)
+        geometry = shape.geometry
+        if isinstance(geometry, Mesh):
+            geometry = Sphere(float(np.abs(read_mesh(geometry)[1]).max()))
+        shapes.append(replace(shape, frame=ball, geometry=geometry, position=(0.0, 0.0, 0.0), visible=True))
+    return given.replace(frames=(*given.frames, *marks), shapes=tuple(shapes)), ClimberRoles(balls, ("front", "middle", "rear"))
 
 
-def solo12():
-    """Solo12 (Open Dynamic Robot Initiative)."""
-    return quadruped(
-        "solo12", hip=(0.1946, 0.0875), lift=(0.0, 0.014), thigh=(0.0, 0.03745, -0.16), shank=(0.0, 0.008, -0.16), foot=0.016,
-        stand=(0.1, 0.8, -1.6), trunk=(0.16, 0.045), masses=(1.161, 0.1485, 0.1485, 0.0307),
-    )  # fmt: skip
+ROBOTS = {
+    "solo12": (("FL_FOOT", "FR_FOOT", "HL_FOOT", "HR_FOOT"), 0.19),
+    "anymal": (("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT"), 0.27),
+    "hyq": (("lf_foot", "rf_foot", "lh_foot", "rh_foot"), 0.37),
+    "a1": (("FL_foot", "FR_foot", "RL_foot", "RR_foot"), 0.18),
+    "go1": (("FL_foot", "FR_foot", "RL_foot", "RR_foot"), 0.18),
+}
+"""Quadrupeds of the field: their feet, and half the length of their trunk [m]."""
 
 
-def anymal():
-    """ANYmal B (ANYbotics)."""
-    return quadruped(
-        "anymal", hip=(0.277, 0.116), lift=(0.0635, 0.041), thigh=(0.0, 0.109, -0.25), shank=(0.1, -0.02, -0.32125), foot=0.031,
-        stand=(-0.1, 0.7, -1.0), trunk=(0.2, 0.12), masses=(16.79, 1.42, 1.63, 0.35),
-    )  # fmt: skip
+def ten():
+    """Ten climbers: for each, its name, figure, roles and path, which is in proportion to its legs."""
+    from bunraku.figure import library
+
+    gecko = library.named("gecko")
+    for size in (0.05, 0.3, 1.0, 5.0):
+        path = (Straight(0.06 * size), Slope(math.pi / 2), Straight(0.2 * size))
+        yield f"gecko, {size:g} times the size", scaled(gecko, size), GECKO_ROLES, path
+    yield "hexapod", hexapod(), HEXAPOD_ROLES, (Straight(0.08), Slope(math.pi / 2), Straight(0.12))
+    yield "gecko with a stiff waist", stiff(gecko), STIFF_ROLES, (Straight(0.1), Slope(math.pi / 2), Straight(0.2))
+    for name, (feet, half) in ROBOTS.items():
+        if name != "go1":
+            yield name, *robot(name, feet, half), (Straight(0.8 * half), Slope(math.pi / 6), Straight(5.0 * half))
+
+
+def main(words):
+    import bunraku
+    from bunraku.locomotion.climb.climb import climb
+
+    for name, climber, roles, path in ten():
+        if len(words) > 1 and words[1] not in name:
+            continue
+        done = climb(path, figure=climber, roles=roles)
+        change = {(kind, what): 100 * (a / b - 1) for kind, what, a, b, _ in done.ours.against(done.paper)}
+        joints, trunk = (change.get((kind, "peak"), math.nan) for kind in ("joints", "trunk"))
+        print(
+            f"| {name} | {', '.join(map(str, path))} | {str(done.outcome).splitlines()[0]} | {done.adhesion.adhesion.max():.3f} "
+            f"| {done.moving.adhesion.max():.3f} | {1e3 * done.clearance.min():.2f} mm | {joints:+.0f} % | {trunk:+.0f} % "
+            f"| {done.ours.joints.max(initial=0.0):.1f} |", flush=True,
+        )  # fmt: skip
+        if words:
+            bunraku.save(done.motion, f"{words[0]}/{name.replace(' ', '_').replace(',', '')}.png", scene=done.scene)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,9 +1,9 @@
 """A judge of climbs that shares no kinematics, no distances and no differences with the code that makes them.
 
 Frames come from the description of the figure by homogeneous transforms; distances to the slabs are signed distances of capsules to
-boxes, found by a search along the capsule (the signed distance to a convex body is a convex function along a segment); speeds and
-accelerations are difference quotients. A motion is looked at `parts` times between every two samples, where `Motion.sample`
-defines it.
+boxes, found by a search along the capsule (the signed distance to a convex body is a convex function along a segment), and those to
+meshes are coal's; speeds and accelerations are difference quotients. A motion is looked at `parts` times between every two samples,
+where `Motion.sample` defines it.
 
     python -m tests.locomotion.climb.judge          # the paths of PATHS, one table
     python -m tests.locomotion.climb.judge wall     # one of them
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from bunraku.figure.shape import Box, Capsule, Sphere
+from bunraku.figure.shape import Box, Capsule, Mesh, Sphere
 
 
 def rotation(q):
@@ -110,6 +110,63 @@ def boxes_of(scene):
         assert isinstance(obstacle.geometry, Box)
         found.append((rotation(obstacle.rotation), np.asarray(obstacle.position), np.asarray(obstacle.geometry.size) / 2))
     return found
+
+
+class JudgedMesh:
+    """The triangles of a mesh obstacle, for coal, which shares no code with bunraku's distances from capsules to meshes."""
+
+    def __init__(self, obstacle):
+        import coal
+        import trimesh
+
+        mesh = trimesh.load(obstacle.geometry.file, force="mesh", process=False)
+        mesh.apply_scale(obstacle.geometry.scale)
+        assert tuple(obstacle.position) == (0, 0, 0)
+        self.mesh, self.coal, self.model = mesh, coal, coal.BVHModelOBBRSS()
+        self.model.beginModel(len(mesh.faces), 3 * len(mesh.faces))
+        for corners in mesh.triangles:
+            self.model.addTriangle(*corners)
+        self.model.endModel()
+
+    def windings(self, x):
+        """How often the surface winds around a point: the sum of the solid angles of its triangles, over 4π."""
+        a, b, c = np.moveaxis(self.mesh.triangles - x, 1, 0)
+        la, lb, lc = (np.linalg.norm(v, axis=1) for v in (a, b, c))
+        volume = (a * np.cross(b, c)).sum(1)
+        return float(
+            2
+            * np.arctan2(volume, la * lb * lc + (a * b).sum(1) * lc + (b * c).sum(1) * la + (c * a).sum(1) * lb).sum()
+            / (4 * np.pi)
+        )
+
+    def above(self, a, b, radius, within=0.0125):
+        """Distance (T,) of capsules that begin outside; exact below `within` [m], else a lower bound. A capsule that crosses the
+        surface has a distance of at most zero, and none gets inside without crossing it: samples are close together."""
+        coal, length = self.coal, float(np.linalg.norm(b[0] - a[0]))
+        shape = coal.Capsule(radius, length) if length > 1e-9 else coal.Sphere(radius)
+        assert self.windings((a[0] + b[0]) / 2) < 0.5, "a part begins inside"
+        moved = np.maximum(np.linalg.norm(np.diff(a, axis=0), axis=1), np.linalg.norm(np.diff(b, axis=0), axis=1))
+        still, request, out, bound = coal.Transform3s(), coal.DistanceRequest(), np.empty(len(a)), -math.inf
+        for t in range(len(a)):
+            bound -= float(moved[t - 1]) if t else 0.0
+            if bound <= within:
+                z = (b[t] - a[t]) / length if length > 1e-9 else np.array([0.0, 0.0, 1.0])
+                x = np.cross(z, [1.0, 0, 0] if abs(z[0]) < 0.7 else [0, 1.0, 0])
+                x /= np.linalg.norm(x)
+                pose = coal.Transform3s(np.stack([x, np.cross(z, x), z], 1), (a[t] + b[t]) / 2)
+                result = coal.DistanceResult()
+                bound = coal.distance(self.model, still, shape, pose, request, result)
+            out[t] = bound
+        return out
+
+
+def surface_of(scene):
+    """A function that tells the distances of capsules from a scene of slabs, or of one mesh."""
+    if any(isinstance(obstacle.geometry, Mesh) for obstacle in scene.obstacles):
+        (obstacle,) = scene.obstacles
+        return JudgedMesh(obstacle).above
+    boxes = boxes_of(scene)
+    return lambda a, b, radius: above(a, b, radius, boxes)
 
 
 def relative_turn(R, lag):
@@ -269,12 +326,12 @@ def judge(done, *, parts=2, paper=None, legs=LEGS, ankle="elbow", trunk=("neck",
     fine = np.linspace(motion.t[0], motion.t[-1], parts * (len(motion) - 1) + 1)
     Q = motion.sample(fine)
     frames = frames_of(figure, Q)
-    boxes = boxes_of(done.scene)
+    heights = surface_of(done.scene)
     clearance, feet_over = {}, {leg: np.full(len(fine), np.inf) for leg in legs}
     for shape in figure.shapes:
         if not shape.collides:
             continue
-        height = above(*ends_of(shape, frames), boxes)
+        height = heights(*ends_of(shape, frames))
         foot = next((leg for leg in legs if shape.frame == f"{leg}_foot"), None)
         if foot:
             feet_over[foot] = np.minimum(feet_over[foot], height)

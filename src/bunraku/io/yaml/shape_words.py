@@ -66,8 +66,7 @@ def shape(node: Node, folder: Path, *, words: tuple[str, ...] = (), what: str = 
             case "box":
                 return build.box(size.lengths(), **own)
             case "mesh":
-                file = file_named(size, folder, (".stl", ".obj", ".glb", ".gltf", ".dae", ".ply", ".off"), "a mesh")
-                return build.mesh(str(file), **node.given(scale=_scale), **own)
+                return build.mesh(str(mesh_named(size, folder)), **node.given(scale=_scale), **own)
             case _:
                 return _long(kind, size.length(), node, own)
 
@@ -118,6 +117,11 @@ def file_named(node: Node, folder: Path, suffixes: tuple[str, ...], what: str) -
     if not there:
         raise node.error(f"the file {text[-60:]!r} does not exist", advice=advice)
     return path
+
+
+def mesh_named(node: Node, folder: Path) -> Path:
+    """The path of an existing mesh file that `node` names, starting at `folder`."""
+    return file_named(node, folder, (".stl", ".obj", ".glb", ".gltf", ".dae", ".ply", ".off"), "a mesh")
 
 
 def mesh_name(file: str, folder: Path | None) -> str:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
 from bunraku.kinematics import frames_along
-from bunraku.locomotion.climb.course import Course
+from bunraku.locomotion.climb.any_course import AnyCourse
 from bunraku.locomotion.climb.gecko import Gecko, blocks
 
 Array = NDArray[np.float64]
@@ -27,7 +27,7 @@ class TailOptions:
     """Number of angles that are tried, from the rest position to the upper limit."""
 
 
-def carry_tail(gecko: Gecko, course: Course, Q: Array, u: Array, dt: float, options: TailOptions = TailOptions()) -> Array:
+def carry_tail(gecko: Gecko, course: AnyCourse, Q: Array, u: Array, dt: float, options: TailOptions = TailOptions()) -> Array:
     """Configurations `Q` (T, n_q) with the tail of a `gecko` raised where the surface of a `course` needs it.
 
     course: the course

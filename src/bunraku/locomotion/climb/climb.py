@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,10 @@ from bunraku.errors import FigureError
 from bunraku.figure import library
 from bunraku.figure.figure import Figure
 from bunraku.locomotion.climb.adhesion import AdhesionAlong
+from bunraku.locomotion.climb.any_course import AnyCourse
 from bunraku.locomotion.climb.carried_tail import TailOptions, carry_tail
 from bunraku.locomotion.climb.climb_checks import check_climb
-from bunraku.locomotion.climb.climb_failures import ClimbFailure, ankles_beyond_limits, joints_beyond_limits, slips, tight_curves
+from bunraku.locomotion.climb.climb_failures import ClimbFailure, ankles_beyond_limits, course_failures, joints_beyond_limits, slips
 from bunraku.locomotion.climb.climb_outcomes import CLIMBED, FOOT_OUT_OF_REACH
 from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
 from bunraku.locomotion.climb.course import Course
@@ -30,6 +32,7 @@ from bunraku.locomotion.climb.light_climb import LightOptions, bearable, lighter
 from bunraku.locomotion.climb.motion_accelerations import MotionAccelerations, motion_accelerations
 from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight
 from bunraku.locomotion.climb.smooth_motion import SmoothOptions, refined, smooth
+from bunraku.locomotion.climb.surface_course import SurfaceCourse, SurfacePath
 from bunraku.motion import Mark, Motion
 from bunraku.outcome import STOPPED, Outcome
 from bunraku.progress import Listener, Progress
@@ -72,10 +75,10 @@ class Climb(Result):
     outcome: Outcome
     motion: Motion
     scene: Scene
-    """The surface, as slabs."""
+    """The surface, as slabs or as the mesh."""
     seconds: Mapping[str, float]
     """Processor time by stage [s]."""
-    course: Course
+    course: AnyCourse
     """The path, laid out in space."""
     where: float
     """How far along the path of the body the motion ends [m]."""
@@ -168,14 +171,14 @@ def _change(after: float, before: float, unit: str) -> str:
 
 
 def climb(
-    path: Sequence[PathSegment], *, figure: Figure | None = None, stride: float | None = None, quarter: float = 0.25,
+    path: Sequence[PathSegment] | SurfacePath, *, figure: Figure | None = None, stride: float | None = None, quarter: float = 0.25,
     dt: float = 0.005, friction: float = 1.0, grip: float = math.inf, light: bool = False, pause: float | None = None,
     optimized: bool = True, roles: ClimberRoles = GECKO_ROLES, options: ClimbOptions = ClimbOptions(), seed: int | None = None,
     progress: Listener | None = None,
 ) -> Climb:  # fmt: skip
     """Plans how a gecko, or another figure with four or more legs, climbs a path.
 
-    path: segments, in order: `Straight`, `Arc`, `Slope`, `Step`
+    path: segments, in order: `Straight`, `Arc`, `Slope`, `Step`; or a `SurfacePath` from one place on a mesh to another
     figure: the figure that climbs, by default the gecko of the library
     stride: distance per cycle, in which every foot steps once [m]; by default half the length of a leg; less in tight curves
     quarter: duration of the step of one foot [s]
@@ -194,7 +197,8 @@ def climb(
     Returns a `Climb`. If the path cannot be climbed, its outcome says why, and its motion is truncated at the first failure.
     Ctrl-C returns the best motion so far. Raises BunrakuError if an option is out of range or the figure is not a gecko.
     """
-    require_list("path", path, (Straight, Arc, Slope, Step), expected="a list of segments", advice="give [Straight(0.3)]")
+    if not isinstance(path, SurfacePath):
+        require_list("path", path, (Straight, Arc, Slope, Step), expected="a list of segments", advice="give [Straight(0.3)]")
     if figure is not None:
         require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
     require_kind("roles", roles, ClimberRoles, expected="ClimberRoles", advice="give ClimberRoles(feet=…, trunk=…)")
@@ -226,7 +230,7 @@ def climb(
 class _Work:
     """A climb in progress: the options, and the best motion so far."""
 
-    path: Sequence[PathSegment]
+    path: Sequence[PathSegment] | SurfacePath
     gecko: Gecko
     stride: float
     quarter: float
@@ -242,23 +246,26 @@ class _Work:
     failures: list[ClimbFailure] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     plan: Footsteps | None = None
-    _laid: tuple[Course, FootPaths, Wish] | None = None
+    _laid: tuple[AnyCourse, FootPaths, Wish] | None = None
 
     @property
-    def laid(self) -> tuple[Course, FootPaths, Wish]:
+    def laid(self) -> tuple[AnyCourse, FootPaths, Wish]:
         """The course, the paths of the feet, and what the body should follow."""
         if self._laid is None:
             m, light = self.gecko.measures, self.options.light
             spread = m["spread"] * (light.stance if self.light else 1.0)
-            course = Course(
-                tuple(self.path), height=m["height"], spread=spread, stride=self.stride, leg=m["leg"], foot=m["foot"],
-                options=self.options.course,
-            )  # fmt: skip
+            course = self._course(m, spread)
             self.plan = footsteps(course, front=m["front"], rear=m["rear"], feet=len(self.gecko.roles.feet))
             feet = self.swung()
             want = wish(self.gecko, course, feet)
             self._laid = course, feet, swayed(want, feet, self.friction, light, m["leg"]) if self.light else want
         return self._laid
+
+    def _course(self, m: Mapping[str, float], spread: float) -> AnyCourse:
+        common: dict[str, Any] = {"height": m["height"], "spread": spread, "stride": self.stride, "leg": m["leg"]}
+        if isinstance(self.path, SurfacePath):
+            return SurfaceCourse(self.path, sole=m["sole"], soles=self.gecko.soles, options=self.options.course, **common)
+        return Course(tuple(self.path), foot=m["foot"], options=self.options.course, **common)
 
     def swung(self, *, soft: bool = True, fine: int = 1) -> FootPaths:
         """The paths of the feet at `fine` samples per sample; `soft` ones land without jerk, those of the paper's gait do not."""
@@ -308,13 +315,16 @@ class _Work:
         gecko, front = self.gecko, self.gecko.measures["front"]
         Q = self.Q if self.Q is not None else stand(gecko, course, coarse, want)[0][None]
         feet, dt = self.swung(fine=options.fine), self.dt / options.fine
-        Q, scene = refined(gecko, Q, coarse, feet, options.smooth), scene_of(course)
+        Q, scene = (
+            refined(gecko, Q, coarse, feet, options.smooth),
+            course.scene if isinstance(course, SurfaceCourse) else scene_of(course),
+        )
         u = course.pace.at(feet.t[: len(Q)] / feet.cycle)
         full = with_feet(gecko, carry_tail(gecko, course, Q, u, dt, options.tail), feet)
         seen = options.seen * gecko.measures["leg"]
         checks = check_climb(gecko, scene, full, feet, friction=self.friction, grip=self.grip, seen=seen)
         failures = [replace(failure, sample=options.fine * failure.sample) for failure in self.failures]
-        failures += [*tight_curves(course, feet), *joints_beyond_limits(gecko, full), *checks.contacts]
+        failures += [*course_failures(course, feet), *joints_beyond_limits(gecko, full), *checks.contacts]
         failures += [*slips(checks.held, self.friction), *slips(checks.moving, self.friction)]
         failures += ankles_beyond_limits(gecko, checks.leans)
         first = min(failures, key=lambda failure: failure.sample, default=None)
@@ -323,9 +333,7 @@ class _Work:
         where = float(course.pace.at(feet.t[min(at if first else len(kept), len(feet.t) - 1)] / feet.cycle))
         segment, outcome = None, STOPPED if self.stopped else CLIMBED
         if first is not None:
-            on = max((k for k, u in enumerate(course.starts) if u <= where + front), default=None)
-            segment = on if first.segment is None else first.segment
-            place = "" if segment is None else f", in segment {segment + 1} ({course.segments[segment]})"
+            segment, place = _placed(course, first, where, front)
             if not self.stopped:  # a motion that was not smoothed to the end says nothing about the path
                 outcome = first.outcome.because(f"{first.outcome.why}, {where:.3f} m along{place}")
         marks = _marks(course, front, feet.cycle, len(kept) * dt)
@@ -341,7 +349,7 @@ class _Work:
             checks.leans[: len(kept)], checks.torques[: len(kept)], gecko.roles, seed,
         )  # fmt: skip
 
-    def papers(self, course: Course, count: int) -> MotionAccelerations:
+    def papers(self, course: AnyCourse, count: int) -> MotionAccelerations:
         """Accelerations of the first `count` samples of the paper's gait with its fixed gains, on its own paths of the feet."""
         feet = self.swung(soft=False)
         want = wish(self.gecko, course, feet, paper=True)
@@ -349,11 +357,21 @@ class _Work:
         return motion_accelerations(self.gecko, with_feet(self.gecko, Q[:count], feet), self.dt)
 
 
-def _check(path: Sequence[PathSegment], **options: float) -> None:
+def _placed(course: AnyCourse, failure: ClimbFailure, where: float, front: float) -> tuple[int | None, str]:
+    """The index of the segment in which a climb fails, and words for the place."""
+    if isinstance(course, SurfaceCourse):
+        at = failure.place if failure.place is not None else course.body(np.array([where]))[0][0]
+        return None, f", at ({', '.join(f'{x:.3f}' for x in at)})"
+    on = max((k for k, u in enumerate(course.starts) if u <= where + front), default=None)
+    segment = on if failure.segment is None else failure.segment
+    return segment, "" if segment is None else f", in segment {segment + 1} ({course.segments[segment]})"
+
+
+def _check(path: Sequence[PathSegment] | SurfacePath, **options: float) -> None:
     def refused(name: str, said: str, advice: str) -> FigureError:
         return FigureError(said, kind="climb", field=name, advice=advice)
 
-    if not path:
+    if not isinstance(path, SurfacePath) and not path:
         raise refused("path", "a path without segments", "give at least one, such as Straight(0.3)")
     for name, x in options.items():
         if not (x > 0.0 or (name == "pause" and x == 0.0)) or (x == math.inf and name != "grip"):
@@ -362,8 +380,10 @@ def _check(path: Sequence[PathSegment], **options: float) -> None:
         raise refused("dt", f"{options['quarter'] / options['dt']:.1f} samples in a step", "make dt at most an eighth of quarter")
 
 
-def _marks(course: Course, front: float, cycle: float, end: float) -> tuple[Mark, ...]:
+def _marks(course: AnyCourse, front: float, cycle: float, end: float) -> tuple[Mark, ...]:
     """A mark at the time when the front feet reach a slope, a curve or a step."""
+    if isinstance(course, SurfaceCourse):
+        return ()
     times = [cycle * float(course.pace.cycles_to(max(u - front, 0.0))) for u in course.starts]
     named = [(t, s) for t, s in zip(times, course.segments, strict=True) if not isinstance(s, Straight) and t < end]
     return tuple(Mark(t, str(segment)) for t, segment in named)

@@ -90,7 +90,9 @@ def near_scene(gecko: Gecko, scene: Scene, Q: Array) -> Scene:
     low, high = Q[:, :3].min(0) - reach, Q[:, :3].max(0) + reach
     near = []
     for obstacle in scene.obstacles:
-        assert isinstance(obstacle.geometry, Box)
+        if not isinstance(obstacle.geometry, Box):
+            near.append(obstacle)
+            continue
         half = 0.5 * float(np.linalg.norm(obstacle.geometry.size))
         at = np.asarray(obstacle.position)
         if np.linalg.norm(np.maximum(np.maximum(low - at, at - high), 0.0)) <= half:

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from bunraku.collision import World
 from bunraku.locomotion.climb.adhesion import AdhesionAlong
-from bunraku.locomotion.climb.climb_outcomes import BODY_TOUCHES, CURVE_TOO_TIGHT, FEET_SLIP, JOINT_AT_LIMIT
+from bunraku.locomotion.climb.any_course import AnyCourse
+from bunraku.locomotion.climb.climb_outcomes import BODY_TOUCHES, CURVE_TOO_TIGHT, FEET_SLIP, JOINT_AT_LIMIT, SurfaceOutcome
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import FootPaths
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.path_segments import Arc
+from bunraku.locomotion.climb.surface_course import SurfaceCourse
 from bunraku.outcome import Outcome
 from bunraku.scene import Scene
 
@@ -29,6 +31,22 @@ class ClimbFailure:
     outcome: Outcome
     segment: int | None = None
     """Index of the segment that causes it; None means the one that the front feet are on."""
+    place: Array | None = None
+    """Where on a mesh (3,) [m]; None means where the body is."""
+
+
+def course_failures(course: AnyCourse, feet: FootPaths) -> list[ClimbFailure]:
+    """What is wrong with a `course` before anybody climbs it with these paths of the `feet`; an empty list if nothing is."""
+    if not isinstance(course, SurfaceCourse):
+        return tight_curves(course, feet)
+    found = []
+    if course.planned.failure is not None:
+        found.append(ClimbFailure(len(feet.t) - 1, course.planned.failure, place=course.planned.place))
+    for lost in course.missing[:1]:
+        at = int(np.searchsorted(feet.t, feet.cycle * course.pace.cycles_to(max(lost.u - course.spread, 0.0))))
+        why = f"the best foothold has a gap of {1e3 * lost.gap:.0f} mm under the sole"
+        found.append(ClimbFailure(min(at, len(feet.t) - 1), SurfaceOutcome.foothold.because(why), place=lost.place))
+    return found
 
 
 def tight_curves(course: Course, feet: FootPaths) -> list[ClimbFailure]:
@@ -65,8 +83,11 @@ def ankles_beyond_limits(gecko: Gecko, leans: Array) -> list[ClimbFailure]:
 
 
 def contacts(gecko: Gecko, scene: Scene, Q: Array) -> list[ClimbFailure]:
-    """The first contact of a `gecko` with itself or the `scene` in configurations `Q` (T, n_q); or an empty list."""
-    near = World(gecko.figure, scene).clearances_along(Q, within=0.0)
+    """The first contact of a `gecko` with itself or the `scene` in configurations `Q` (T, n_q); or an empty list.
+
+    Parts that overlap where it stands, as simple shapes around the motors of a robot do, may always touch.
+    """
+    near = World(gecko.figure, scene, allowed=World(gecko.figure).touching_at(gecko.start)).clearances_along(Q, within=0.0)
     if not len(near.sample):
         return []
     k = int(np.argmin(near.sample))

@@ -110,7 +110,8 @@ def perform_in_mujoco(
     seed: of the noise of encoders and pushes; None for no noise
     options: servos, contacts and noise
 
-    Raises MissingExtra without MuJoCo, BunrakuError if feet have no ankles or a shape is neither capsule nor sphere.
+    Raises MissingExtra without MuJoCo, BunrakuError if feet have no ankles, the surface is a mesh, or a shape is neither capsule
+    nor sphere.
     """
     try:
         import mujoco
@@ -119,6 +120,8 @@ def perform_in_mujoco(
     gecko = Gecko(done.motion.figure, done.roles)
     if not gecko.n_ankles:
         raise BunrakuError("feet without ankles\n  advice: climb in MuJoCo with feet on ball joints")
+    if not all(isinstance(obstacle.geometry, Box) for obstacle in done.scene.obstacles):
+        raise BunrakuError("a climb over a mesh\n  advice: climb in MuJoCo along segments, on flat faces")
     holds = 1.3 * float(done.moving.adhesion.max()) if adhesion is None else adhesion
     return _Performance(mujoco, done, gecko, holds, friction, options).run(None if seed is None else np.random.default_rng(seed))
 

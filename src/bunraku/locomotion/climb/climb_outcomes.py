@@ -19,3 +19,19 @@ BODY_TOUCHES = Outcome(
     False, "collides", "the body does not fit through",
     advice="make the slope or the step smaller, or the straights between them longer",
 )  # fmt: skip
+
+
+class SurfaceOutcome:
+    """Why there is no way over a mesh to the goal."""
+
+    gap = Outcome(
+        False, "no way", "start and goal are on separate surfaces", advice="choose a goal on the same surface, or close the gap"
+    )
+    narrow = Outcome(
+        False, "too narrow", "the body does not fit through a passage", advice="choose another goal, or send a smaller climber"
+    )
+    footing = Outcome(
+        False, "no footing", "the surface falls away or rises too steeply beside the body",
+        advice="choose another goal, or send a smaller climber",
+    )  # fmt: skip
+    foothold = Outcome(False, "no foothold", "nowhere near is the surface flat enough", advice="choose another goal")

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bunraku.errors import FigureError
 from bunraku.figure.figure import Figure
@@ -72,15 +73,17 @@ class ClimberRoles:
 
     def leg(self, figure: Figure, standing: Pose) -> float:
         """Length of the first leg of the `figure` in its `standing` pose, from joint to joint between trunk and foot [m]."""
-        parent = {f.name: f.parent for f in figure.frames}
+        parent, moved = {f.name: f.parent for f in figure.frames}, {f.name for f in figure.frames if f.variable is not None}
         body: set[str] = set()
         for name in self.trunk:
             while name in parent:
                 body.add(name)
                 name = parent[name]
-        places, name = [], self.feet[0]
+        places: list[NDArray[np.float64]] = []
+        name = self.feet[0]
         while name in parent and name not in body:
-            places.append(standing.X(name)[:3, 3])
+            if not places or name in moved:
+                places.append(standing.X(name)[:3, 3])
             name = parent[name]
         return sum(float(np.linalg.norm(b - a)) for a, b in itertools.pairwise(places))
 

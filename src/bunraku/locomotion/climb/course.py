@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.locomotion.climb.body_way import BodyWay
 from bunraku.locomotion.climb.course_options import CourseOptions
 from bunraku.locomotion.climb.course_pace import CoursePace
+from bunraku.locomotion.climb.ground_kernels import Ground
 from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight, SurfacePiece
 from bunraku.spatial import so3
 
@@ -222,6 +223,13 @@ class Course:
             return np.asarray(face[np.maximum(np.searchsorted(starts, s, side="right") - 1, 0)])
 
         return at(u - behind), at(u + ahead)
+
+    def ground(self, u: ArrayLike, behind: float, ahead: float) -> Ground:
+        """The faces near bodies at `u` (T,) [m] that extend `behind` and `ahead` [m], for kernels."""
+        first, last = self.faces_between(u, behind, ahead)
+        normal, offset = np.array([X[:3, 2] for X in self.faces]), np.array([X[:3, 3] @ X[:3, 2] for X in self.faces])
+        field = np.zeros(3), 1.0, 0.0, np.empty((0, 0, 0), np.int64), np.empty((0, 1, 1, 1))
+        return Ground(normal, offset, np.array([*self.convex, False]), first, last, *field)
 
     def face_runs(self, u: ArrayLike, behind: float, ahead: float) -> Iterator[tuple[slice, range]]:
         """Runs of samples with the same faces near bodies at ascending `u` (T,) [m] that extend `behind` and `ahead` [m]."""

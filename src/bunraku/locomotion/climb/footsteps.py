@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.brief import brief
-from bunraku.locomotion.climb.course import Course
+from bunraku.locomotion.climb.any_course import AnyCourse
 
 Array = NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class Footsteps:
     `x` is the stance of front and rear feet [m], `shoulders` (feet,) the points of the body that feet swing around [m].
     """
 
-    course: Course
+    course: AnyCourse
     start: tuple[Array, ...]
     steps: tuple[Footstep, ...]
     x: tuple[float, float]
@@ -73,7 +73,7 @@ def swing_order(feet: int) -> tuple[int, ...]:
     return (*half, *(foot ^ 1 for foot in half))
 
 
-def footsteps(course: Course, *, front: float, rear: float, cycles: int | None = None, feet: int = 4) -> Footsteps:
+def footsteps(course: AnyCourse, *, front: float, rear: float, cycles: int | None = None, feet: int = 4) -> Footsteps:
     """The footsteps that take the body from one end of a course to the other.
 
     course: the course

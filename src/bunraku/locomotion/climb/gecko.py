@@ -14,11 +14,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.collision.coal_shapes import solid
 from bunraku.figure.figure import Figure
-from bunraku.figure.shape import Capsule, Sphere
 from bunraku.kinematics import frames_along, pose
+from bunraku.locomotion.climb.any_course import AnyCourse
 from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
-from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import FootPaths
 from bunraku.locomotion.climb.gecko_kernels import GeckoPoints, walk
 from bunraku.locomotion.climb.smooth_kernels import NearBalls
@@ -108,19 +108,20 @@ class Gecko:
 
     @cached_property
     def _balls(self) -> list[Ball]:
-        """Five balls along every capsule that can collide, and one for every sphere."""
+        """Five balls along every capsule that can collide, or that contains another shape that can, and one for every sphere."""
         compiled, index = self.figure.compiled, self.figure.frame_index
         balls = []
         for shape in self.figure.shapes:
-            geometry = shape.geometry
-            if shape.collides and isinstance(geometry, Capsule | Sphere):
-                half = geometry.length / 2.0 if isinstance(geometry, Capsule) else 0.0
-                for along in (-1.0, -0.5, 0.0, 0.5, 1.0) if half else (0.0,):
-                    at = np.asarray(shape.position) + so3.matrix(shape.rotation) @ [0.0, 0.0, along * half]
-                    k = index[shape.frame]
-                    local = compiled.frame_X[k][:3] @ [*at, 1.0]
-                    joint, end = int(compiled.frame_joint[k]), abs(along) == 1.0
-                    balls.append(Ball(shape.name, shape.frame, joint, local, geometry.radius, end, not half))
+            if not shape.collides or shape.frame not in index:
+                continue
+            around = solid(shape.geometry)
+            alone = bool(np.linalg.norm(around.end - around.start) < 1e-12)
+            for along in (-1.0, -0.5, 0.0, 0.5, 1.0) if not alone else (0.0,):
+                inner = (around.start + around.end) / 2.0 + along * (around.end - around.start) / 2.0
+                k = index[shape.frame]
+                local = compiled.frame_X[k][:3] @ [*(np.asarray(shape.position) + so3.matrix(shape.rotation) @ inner), 1.0]
+                joint, end = int(compiled.frame_joint[k]), abs(along) == 1.0
+                balls.append(Ball(shape.name, shape.frame, joint, local, around.radius, end, alone))
         return balls
 
     @cached_property
@@ -138,11 +139,14 @@ class Gecko:
 
         The end of a link at its foot is left out: its height is that of the foot.
         """
-        feet = {
-            (int(j), tuple(x.round(9))) for j, x in zip(self.body.carrier, self.body.local[: len(self.roles.feet)], strict=False)
-        }
+        n, thick = len(self.roles.feet), float(self.soles[1].max()) if not self.n_ankles else 0.0
+        feet = list(zip(self.body.carrier[:n].tolist(), self.body.local[:n], strict=True))
+
+        def at_foot(b: Ball) -> bool:
+            return any(b.carrier == j and np.linalg.norm(b.local - x) < 1e-9 + thick for j, x in feet)
+
         off = self._tail_frames | set(self.roles.feet)
-        balls = [b for b in self._balls if b.frame not in off and (b.carrier, tuple(b.local.round(9))) not in feet]
+        balls = [b for b in self._balls if b.frame not in off and not at_foot(b)]
         carrier, local, radius = _columns(balls)
         kept = [k for k in range(len(balls)) if not _inside(k, carrier, local, radius)]
         near = np.isin(carrier, self.body.carrier[: len(self.roles.feet)])
@@ -300,7 +304,9 @@ class Wish:
         return Wish(*(np.ascontiguousarray(a[few]) for a in (self.normals, self.heights, self.joints)))
 
 
-def wish(gecko: Gecko, course: Course, feet: FootPaths, *, bend: float = 0.25, paper: bool = False, switched: bool = True) -> Wish:
+def wish(
+    gecko: Gecko, course: AnyCourse, feet: FootPaths, *, bend: float = 0.25, paper: bool = False, switched: bool = True
+) -> Wish:
     """What a `gecko` follows along a `course`: the path of the body, and a waist that bends left and right once per cycle.
 
     feet: the paths of the feet; their cycle sets the pace
@@ -333,7 +339,7 @@ def _ease(gecko: Gecko) -> Array:
     return out
 
 
-def stand(gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, steps: int = 400) -> tuple[Array, float]:
+def stand(gecko: Gecko, course: AnyCourse, feet: FootPaths, want: Wish, *, steps: int = 400) -> tuple[Array, float]:
     """The configuration in which a `gecko` starts a `course`, and the distance of its worst foot from its foothold [m].
 
     It iterates the gait on the first sample of `feet` and `want` for `steps` steps. The distance is infinite if the feet are out of

@@ -15,22 +15,8 @@ import numpy as np
 from bunraku.kernels.compile import inline, kernel
 from bunraku.kinematics.tree import on_joint, place
 from bunraku.locomotion.climb.gecko_kernels import points, retract
+from bunraku.locomotion.climb.ground_kernels import over
 from bunraku.spatial.linalg import cholesky, cholesky_solve
-
-
-class NearFaces(NamedTuple):
-    """Planes n·x = offset of all faces, and the range of faces near the gecko at each sample."""
-
-    normal: Any
-    """(faces, 3)."""
-    offset: Any
-    """(faces,) [m]."""
-    convex: Any
-    """Whether the crease between each face and the next is convex."""
-    first: Any
-    """First face of the range (T,)."""
-    last: Any
-    """Last face of the range (T,)."""
 
 
 class MotionAims(NamedTuple):
@@ -85,19 +71,6 @@ class NearBalls(NamedTuple):
     """One ball of each pair (m,)."""
     second: Any
     """The other one (m,)."""
-
-
-@inline
-def over(ground, t, x):
-    """Height of a point over the faces near at sample t, and the face that determines it."""
-    k = ground.first[t]
-    best = k
-    height = x[0] * ground.normal[k, 0] + x[1] * ground.normal[k, 1] + x[2] * ground.normal[k, 2] - ground.offset[k]
-    for f in range(k + 1, ground.last[t] + 1):
-        other = x[0] * ground.normal[f, 0] + x[1] * ground.normal[f, 1] + x[2] * ground.normal[f, 2] - ground.offset[f]
-        if (other > height) if ground.convex[f - 1] else (other < height):
-            height, best = other, f
-    return height, best
 
 
 @inline
@@ -414,17 +387,17 @@ def linearize_along(body, skin, keep, apart, Q, ground, aims, rates, bent, pull,
                 gather(out, x[foot, r] - aims.feet[t, foot, r], rates.swing / unit, W, g)
             for i in range(aims.soles.shape[1]):
                 y = (x[foot, 0] + aims.soles[t, i, 0], x[foot, 1] + aims.soles[t, i, 1], x[foot, 2] + aims.soles[t, i, 2])
-                height, face = over(ground, t, y)
+                height, slope = over(ground, t, y)
                 low = height - aims.lift[t, i]
                 if low < 0.0:
-                    row(body, R, p, S, q, body.carrier[foot], x[foot], ground.normal[face], rates.unit, out)
+                    row(body, R, p, S, q, body.carrier[foot], x[foot], slope, rates.unit, out)
                     gather(out, low, rates.clearance / unit, W, g)
         for i in range(keep.shape[0]):
             y = on_joint(R, p, skin.carrier[i], skin.local[i])
-            height, face = over(ground, t, y)
+            height, slope = over(ground, t, y)
             low = height - keep[i]
             if low < 0.0:
-                row(body, R, p, S, q, skin.carrier[i], y, ground.normal[face], rates.unit, out)
+                row(body, R, p, S, q, skin.carrier[i], y, slope, rates.unit, out)
                 gather(out, low, rates.clearance / unit, W, g)
         put_balls(apart, R, p, balls)
         for h in range(apart.first.shape[0]):

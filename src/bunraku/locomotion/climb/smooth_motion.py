@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from scipy.interpolate import CubicSpline
 from scipy.linalg import LinAlgError, solveh_banded
 
-from bunraku.locomotion.climb.course import Course
+from bunraku.locomotion.climb.any_course import AnyCourse
 from bunraku.locomotion.climb.foot_swing import FootPaths
 from bunraku.locomotion.climb.gecko import Gecko, Wish, blocks
 from bunraku.locomotion.climb.gecko_kernels import retract_along
+from bunraku.locomotion.climb.ground_kernels import Ground
 from bunraku.locomotion.climb.smooth_kernels import (
     CostRates,
     MotionAims,
-    NearFaces,
     clearance_along,
     cost_along,
     linearize_along,
@@ -106,23 +106,20 @@ FurtherTerms = Callable[[Array, FootPaths], CostTerms]
 """Computes further terms for configurations (T, n_q) and the feet at these samples."""
 
 
-def faces_near(gecko: Gecko, course: Course, u: Array) -> NearFaces:
-    """The faces of a `course` near a `gecko` at distances `u` (T,) along the path of the body [m], for kernels."""
-    first, last = course.faces_between(u, gecko.measures["behind"], gecko.measures["ahead"])
-    normal = np.array([X[:3, 2] for X in course.faces])
-    offset = np.array([X[:3, 3] @ X[:3, 2] for X in course.faces])
-    return NearFaces(normal, offset, np.array([*course.convex, False]), first, last)
+def ground_near(gecko: Gecko, course: AnyCourse, u: Array) -> Ground:
+    """The surface of a `course` near a `gecko` at distances `u` (T,) along the path of the body [m], for kernels."""
+    return course.ground(u, gecko.measures["behind"], gecko.measures["ahead"])
 
 
-def skin_clearance(gecko: Gecko, course: Course, Q: Array, u: Array) -> Array:
-    """Distance of every ball of the skin of a `gecko` from the planes of a `course` (T, n) [m].
+def skin_clearance(gecko: Gecko, course: AnyCourse, Q: Array, u: Array) -> Array:
+    """Distance of every ball of the skin of a `gecko` from the surface of a `course` (T, n) [m].
 
     Q: configurations (T, n_q)
     u: their distances along the path of the body (T,) [m]
     """
     skin, radius, _ = gecko.skin
     out = np.empty((len(Q), len(radius)))
-    clearance_along(skin, radius, Q, faces_near(gecko, course, u), out)
+    clearance_along(skin, radius, Q, ground_near(gecko, course, u), out)
     return out
 
 
@@ -139,7 +136,7 @@ class WholeMotion:
     """
 
     def __init__(
-        self, gecko: Gecko, course: Course, feet: FootPaths, want: Wish, *, options: SmoothOptions,
+        self, gecko: Gecko, course: AnyCourse, feet: FootPaths, want: Wish, *, options: SmoothOptions,
         further: FurtherTerms | None = None, fixed: int = 0, rests: tuple[bool, bool] = (True, True),
     ) -> None:  # fmt: skip
         self.gecko, self.feet, self.options, self.further, self.fixed, self.rests = gecko, feet, options, further, fixed, rests
@@ -149,7 +146,7 @@ class WholeMotion:
         self.free = cols - 3 * (n_feet - 1)  # dimensions of the null space while one foot swings
         self._shares = np.repeat([1.0, options.trunk, options.ankle], [cols - 6, 3 * n_spine, 3 * gecko.n_ankles])
         self._seen: tuple[Array, Array, Array] | None = None
-        self.faces = faces_near(gecko, course, course.pace.at(feet.t / feet.cycle))
+        self.ground = ground_near(gecko, course, course.pace.at(feet.t / feet.cycle))
         soles, lift = self._lifted(course)
         lower, upper = gecko.limits()
         self.aims = MotionAims(
@@ -162,7 +159,7 @@ class WholeMotion:
         _, radius, near = gecko.skin
         self._keep = radius + unit * np.where(near, o.near_margin, o.margin)
 
-    def _lifted(self, course: Course) -> tuple[Array, Array]:
+    def _lifted(self, course: AnyCourse) -> tuple[Array, Array]:
         """The balls of the swinging foot relative to its centre (T, balls, 3), and the least height of their centres (T, balls)."""
         feet = self.feet
         local, radius = self.gecko.soles
@@ -200,7 +197,7 @@ class WholeMotion:
         skin, _, _ = self.gecko.skin
         spine, legs = np.empty((len(Q), len(self.gecko.trunk), 3)), np.empty((len(Q), self.gecko.n_ankles, 3, 3))
         total = cost_along(
-            self.gecko.body, skin, self._keep, self.gecko.apart, Q, self.faces, self.aims, self.rates, spine, legs
+            self.gecko.body, skin, self._keep, self.gecko.apart, Q, self.ground, self.aims, self.rates, spine, legs
         )  # fmt: skip
         self._seen = Q, spine, legs
         return float(total)
@@ -246,7 +243,7 @@ class WholeMotion:
         band = self._bands[0]
         band[:] = 0.0
         linearize_along(
-            self.gecko.body, self.gecko.skin[0], self._keep, self.gecko.apart, Q, self.faces, self.aims, self.rates, bent, pull,
+            self.gecko.body, self.gecko.skin[0], self._keep, self.gecko.apart, Q, self.ground, self.aims, self.rates, bent, pull,
             terms.rows, terms.values, terms.weights, N, band, grad,
         )  # fmt: skip
         kept = self.fixed * self.free
@@ -323,7 +320,7 @@ class Smoothed:
 
 
 def smooth(
-    gecko: Gecko, course: Course, Q: Array, feet: FootPaths, want: Wish, *, options: SmoothOptions = SmoothOptions(),
+    gecko: Gecko, course: AnyCourse, Q: Array, feet: FootPaths, want: Wish, *, options: SmoothOptions = SmoothOptions(),
     further: FurtherTerms | None = None, progress: Listener | None = None,
 ) -> Smoothed:  # fmt: skip
     """The configurations near `Q` with the smallest accelerations.
@@ -369,7 +366,7 @@ def _windows(T: int, feet: FootPaths, options: SmoothOptions) -> list[tuple[int,
 
 
 def _smooth_window(
-    gecko: Gecko, course: Course, Q: Array, fixed: int, last: bool, feet: FootPaths, want: Wish, options: SmoothOptions,
+    gecko: Gecko, course: AnyCourse, Q: Array, fixed: int, last: bool, feet: FootPaths, want: Wish, options: SmoothOptions,
     further: FurtherTerms | None, progress: Callable[[float], None], stopped: bool,
 ) -> Smoothed:  # fmt: skip
     """`smooth` for one window, whose first `fixed` samples do not change; at the end of the `last` one it stands still."""

@@ -7,6 +7,8 @@ path:
   - slope: 45 deg             # the surface turns up; floor to wall is 90 deg
   - step: 2 cm                # up; negative goes down
   - {obstacle: 2 cm, length: 12 cm}       # a step up, a straight, a step down
+# or, instead of segments, places on a closed mesh, between which a way is planned:
+# path: {surface: rock.obj, scale: 1, from: [0, 0, 0], to: [0.5, 0, 0.4]}
 roles:                        # which parts of another figure are for what; default: those of the gecko
   feet: [left_paw, right_paw, left_hoof, right_hoof]      # frames, in pairs from front to rear, the left one first
   trunk: [chest, hips]        # frames on the body, from front to rear
@@ -32,14 +34,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from bunraku.figure import Figure
+from bunraku.figure.shape import Mesh
 from bunraku.io.outputs import outputs_of
 from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
+from bunraku.io.yaml.shape_words import mesh_named
 from bunraku.locomotion.climb.climb import Climb, climb
 from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight
+from bunraku.locomotion.climb.surface_course import SurfacePath
 from bunraku.progress import Listener
 from bunraku.verbs.climb.plot import draw
 from bunraku.verbs.order import Order
@@ -55,11 +60,13 @@ class ClimbOrder(Order):
     )  # fmt: skip
     segment_words: ClassVar[tuple[str, ...]] = ("straight", "curve", "slope", "step", "obstacle")
     """Keywords that begin the entries of a path."""
+    surface_words: ClassVar[tuple[str, ...]] = ("surface", "scale", "from", "to")
+    """Keywords of a path over a mesh."""
 
     figure: Figure
-    path: tuple[PathSegment, ...]
+    path: tuple[PathSegment, ...] | SurfacePath
     lines: tuple[int, ...]
-    """The line of each segment in the file."""
+    """The line of each segment in the file; none of a path over a mesh."""
     stride: float | None = None
     """Distance per cycle, in which every foot steps once [m]; None for half a leg."""
     quarter: float = 0.25
@@ -82,7 +89,8 @@ class ClimbOrder(Order):
         return self.figure.name
 
     def __str__(self) -> str:
-        return f"climb of {self.figure.name}: {', '.join(map(str, self.path))}"
+        path = str(self.path) if isinstance(self.path, SurfacePath) else ", ".join(map(str, self.path))
+        return f"climb of {self.figure.name}: {path}"
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> ClimbOrder:
@@ -93,16 +101,22 @@ class ClimbOrder(Order):
         roles = GECKO_ROLES if said is None else _roles(said)
         with who.blamed():
             figure = Gecko(figure_named(who, folder), roles).figure
-        entries = root.need("path", "the climb").items("the segments of a path")
-        found = [pair for node in entries for pair in _segments(node, cls.segment_words)]
-        if not found:
-            raise root.place_of("path").error("the path has no segments", advice=f"add some: {', '.join(cls.segment_words)}")
+        said_path = root.need("path", "the climb")
+        over_mesh = isinstance(said_path.value, dict)
+        found = (
+            []
+            if over_mesh
+            else [pair for node in said_path.items("the segments of a path") for pair in _segments(node, cls.segment_words)]
+        )
+        if not found and not over_mesh:
+            raise said_path.error("the path has no segments", advice=f"add some: {', '.join(cls.segment_words)}")
+        path = _over_mesh(said_path, folder) if over_mesh else tuple(segment for segment, _ in found)
         options = root.given(
             stride=lambda node: node.positive(Quantity.LENGTH), quarter=lambda node: node.positive(Quantity.TIME),
             dt=lambda node: node.positive(Quantity.TIME), friction=Node.positive, grip=_grip, light=Node.flag, pause=_pause,
             optimized=Node.flag, output=lambda node: outputs_of(node, folder),
         )  # fmt: skip
-        order = cls(figure, tuple(segment for segment, _ in found), tuple(node.line for _, node in found), roles=roles, **options)
+        order = cls(figure, path, tuple(node.line for _, node in found), roles=roles, **options)
         order._check_size(root)
         return order
 
@@ -122,7 +136,7 @@ class ClimbOrder(Order):
         """Pairs of a title and a text about the climb `done`; if it failed, also the line of the file."""
         for title, text in done.report():
             yield title, text
-            if title == "outcome" and done.segment is not None:
+            if title == "outcome" and done.segment is not None and not isinstance(self.path, SurfacePath):
                 yield "in the file", f"line {self.lines[done.segment]}: {self.path[done.segment]}"
 
     def plot(self, done: Climb, path: Path) -> None:
@@ -131,8 +145,9 @@ class ClimbOrder(Order):
 
     def _check_size(self, root: Node) -> None:
         """Raises FileError if samples are too coarse, or if the path would need too much memory."""
-        length = sum(s.length for s in self.path if isinstance(s, Straight))
-        length += sum(s.radius * abs(s.angle) for s in self.path if isinstance(s, Arc))
+        segments = () if isinstance(self.path, SurfacePath) else self.path
+        length = sum(s.length for s in segments if isinstance(s, Straight))
+        length += sum(s.radius * abs(s.angle) for s in segments if isinstance(s, Arc))
         coarse = self.quarter / self.dt
         if coarse < 8.0:
             raise root.place_of("dt").error(f"{coarse:.1f} samples in a step", advice="make dt at most an eighth of quarter")
@@ -160,6 +175,16 @@ def _segments(node: Node, kinds: tuple[str, ...]) -> list[tuple[PathSegment, Nod
         height, long = value.length(), node.need("length", "the obstacle").length()
         obstacle: tuple[Any, ...] = (Step(height), Straight(long), Step(-height))
         return [(segment, node) for segment in obstacle]
+
+
+def _over_mesh(node: Node, folder: Path) -> SurfacePath:
+    """A path from one place on a mesh to another."""
+    node.words(ClimbOrder.surface_words, "a path over a mesh")
+    file = mesh_named(node.need("surface", "the path"), folder)
+    scale = node.get("scale")
+    size = 1.0 if scale is None else scale.positive()
+    start, goal = (node.need(word, "the path").lengths() for word in ("from", "to"))
+    return SurfacePath(Mesh(str(file), (size, size, size)), start, goal)
 
 
 def _roles(node: Node) -> ClimberRoles:
