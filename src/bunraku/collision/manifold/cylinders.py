@@ -218,7 +218,7 @@ def _rims_on_end(t, world, chain, at, o, a, b, f, c, n, reach):
         y = get3(at.x, world.first[b, 0] + k)
         if abs(dot3(n, sub3(y, c)) - r * sine) > reach + r:
             continue
-        for i in range(7):
+        for i in range(7 if abs(cosine) < MANIFOLD.standing or reach < 0.0 else 6):  # the lowest point of a flat rim leaps
             if i == 6:
                 x = axpy3(-r / sine, axpy3(-cosine, axis, n), y) if sine > 1e-6 else y
             else:
