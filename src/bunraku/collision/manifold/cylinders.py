@@ -125,8 +125,9 @@ def _beside_mantle(t, world, chain, at, o, a, b, reach):
     if world.kind[b] != BODY.cylinder:
         for v in range(world.first[b, 0], world.first[b, 0] + world.count[b, 0]):
             vertex_to_edge(t, world, chain, at, o, b, a, v, own, reach, False)
-    for e in range(world.first[b, 1], world.first[b, 1] + world.count[b, 1]):
-        edge_to_edge(t, world, chain, at, o, a, b, own, e, reach)
+    if world.kind[b] != BODY.cylinder or a < b:  # two cylinders are looked at both ways, and have one place where mantles meet
+        for e in range(world.first[b, 1], world.first[b, 1] + world.count[b, 1]):
+            edge_to_edge(t, world, chain, at, o, a, b, own, e, reach)
     if world.kind[b] == BODY.cylinder:
         _rims_beside_mantle(t, world, chain, at, o, a, b, reach)
 

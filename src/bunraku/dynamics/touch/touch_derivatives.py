@@ -123,9 +123,7 @@ def _take(simulation: TouchSimulation, begun: float, share: float, q0: Array, ha
     steps, memory = simulation.step(hands, u), simulation._memory
     tree, impulse, states = touched(simulation, steps.impulse[0], steps.states[0])
     momentum = home_momentum(simulation.figure, simulation._charts, simulation._q[0], steps.q[0], steps.momentum[0])
-    acting = tuple(
-        (*(int(x) for x in memory.key[k]), int(memory.acts[k])) for k in range(int(memory.number[0])) if memory.acts[k]
-    )
+    acting = tuple((*(int(x) for x in memory.key[k]), int(memory.acts[k])) for k in range(int(memory.number[0])) if memory.acts[k])
     return _Part(simulation, begun, share, q0, steps.q[0], momentum, tree, impulse, states, acting), int(steps.bits[0])
 
 
@@ -142,13 +140,13 @@ def _divided(before: TouchSimulation, begun: float, share: float, dt: float, han
     if not bits & (STEP_BITS.divided | STEP_BITS.held | STEP_BITS.frozen):
         return [part]
     if share * MANIFOLD.parts < 1.5:
-        raise BunrakuError(f"{figure.name}: the step has no derivative here: not even a short part of it\n  advice: start elsewhere")
+        raise BunrakuError(f"{figure.name}: the step has no derivative here: not even in short parts\n  advice: start elsewhere")
     halves = _divided(before, begun, 0.5 * share, dt, hands, u)
     return halves + _divided(_go_on(halves[-1], 0.5 * share * dt), begun + 0.5 * share, 0.5 * share, dt, hands, u)
 
 
 def _go_on(part: _Part, dt: float) -> TouchSimulation:
-    """A simulation that goes on where `part` ended, with the rates that it had there and all charts at home; its next step is dt."""
+    """A simulation that goes on where `part` ended, with its rates and all charts at home; its next step is dt."""
     out, rates = part.simulation.copy(), (part.q1 - part.q0) / part.simulation.dt
     out._charts[:] = np.eye(3)
     out._q[:] = part.q1 - dt * np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])[:, None] * rates
@@ -219,6 +217,11 @@ def _without_forces(
     U, size, V = np.linalg.svd(M[np.ix_(rows, rows)])
     rank = int(np.sum(size > 1e-11 * size[0]))  # rows may say the same twice
     dlam = V[:rank].T @ ((U[:, :rank].T @ b[rows]) / size[:rank, None])
+    if np.abs(U[:, rank:].T @ b[rows]).max(initial=0.0) > 1e-8 * np.abs(b[rows]).max():
+        raise BunrakuError(
+            f"{simulation.figure.name}: the step has no derivative here: contacts that stick contradict each other beside it\n"
+            "  advice: take a shorter step"
+        )
     if np.abs(by_lambda @ V[rank:].T).max(initial=0.0) > 1e-6 * np.abs(by_lambda).max():
         raise BunrakuError(
             f"{simulation.figure.name}: the step has no derivative here: contacts that slide may share their load in many ways\n"
@@ -250,7 +253,8 @@ def _moving_contacts(
     n_dynamic, nq, t = tree.n_dynamic, tree.n_q, simulation._contacts
     extra, slip = np.zeros((n_dynamic, nq)), np.zeros((len(lam), nq))
     before, after = Pose(simulation.figure, q0), Pose(simulation.figure, q1)
-    turned = [after._R[j].T @ before._R[j] - np.eye(3) for j in range(len(tree.joints))] + [np.zeros((3, 3))]
+    one = np.eye(3)
+    turned = [after._R[j].T @ before._R[j] for j in range(len(tree.joints))] + [one]
     for k in range(int(t.number[0])):
         normal, last = int(t.head[k]), int(t.head[k + 1])
         if states[normal] == 0:
@@ -258,8 +262,9 @@ def _moving_contacts(
         key = t.key[k]
         at = ContactPoint(tree, simulation.world, key, normal, before)
         ja, jb = (int(j) for j in simulation.world.joint[key[:2]])
-        way = (turned[ja] @ (at.x - before._p[ja]) + after._p[ja] - before._p[ja]) if ja >= 0 else np.zeros(3)
-        way = way - ((turned[jb] @ (at.y - before._p[jb]) + after._p[jb] - before._p[jb]) if jb >= 0 else np.zeros(3))
+        Ta, Tb, apart = turned[ja], turned[jb], at.x - at.y
+        end = apart + (((Ta - one) @ (at.x - before._p[ja]) + after._p[ja] - before._p[ja]) if ja >= 0 else 0.0)
+        end = end - (((Tb - one) @ (at.y - before._p[jb]) + after._p[jb] - before._p[jb]) if jb >= 0 else 0.0)
         for j in range(len(tree.joints)):
             i = int(tree.joints["variable"][j])
             if not (carries(tree, j, ja) or carries(tree, j, jb)):
@@ -268,9 +273,10 @@ def _moving_contacts(
             dx, dy, du, dv = at.moves(j)
             dx = dx - (np.cross(S[:3], at.x) + S[3:]) * carries(tree, j, ja)  # beyond what the material point does
             dy = dy - (np.cross(S[:3], at.y) + S[3:]) * carries(tree, j, jb)
+            du, dv = (d - np.cross(S[:3], d_) * carries(tree, j, jb) for d, d_ in ((du, at.u), (dv, at.v)))
             if at.is_corner:  # the row of its normal, −n·(x − y) at q1, moves too
                 n = np.cross(at.u, at.v)
-                slip[normal, i] = -(n + turned[jb] @ n) @ (dx + turned[ja] @ dx)
+                slip[normal, i] = -(Tb @ n) @ (Ta @ dx)
                 for m in range(len(tree.joints)):
                     d = int(tree.joints["variable"][m])
                     if d < n_dynamic:
@@ -279,14 +285,15 @@ def _moving_contacts(
             if last - normal < 3:
                 continue
             for c, along, dalong in ((normal + 1, at.u, du), (normal + 2, at.v, dv)):
-                slip[c, i] = dalong @ way + along @ (turned[ja] @ dx - turned[jb] @ dy)
+                slip[c, i] = (Tb @ dalong) @ end - dalong @ apart + (Tb @ along) @ (Ta @ dx - Tb @ dy) - along @ (dx - dy)
                 for m in range(len(tree.joints)):
                     d = int(tree.joints["variable"][m])
                     if d < n_dynamic:
                         T = before._S[m]
                         rate = (dalong @ (np.cross(T[:3], at.x) + T[3:]) + along @ np.cross(T[:3], dx)) * carries(tree, m, ja)
-                        rate -= (dalong @ (np.cross(T[:3], at.y) + T[3:]) + along @ np.cross(T[:3], dy)) * carries(tree, m, jb)
-                        extra[d, i] -= lam[c] * rate
+                        back = dalong @ (np.cross(T[:3], at.y) + T[3:]) + along @ np.cross(T[:3], dy)
+                        back -= np.cross(T[:3], dalong) @ apart + np.cross(T[:3], along) @ (dx - dy)
+                        extra[d, i] -= lam[c] * (rate - back * carries(tree, m, jb))
     return extra, slip
 
 
