@@ -40,36 +40,34 @@ def test_a_bat_rolls_a_ball_to_a_place() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(2400)
-def test_a_marionette_kicks_a_ball_to_a_place() -> None:
+@pytest.mark.parametrize(("far", "seed"), [(0.2, 1), (0.2, 2), (0.3, 1)])
+def test_a_marionette_kicks_a_ball_to_a_place(far: float, seed: int) -> None:
     """Its right leg is swung by one string, which goes forward and up; the ball rolls on by itself, and as far in MuJoCo.
 
-    The shoe is smooth: MuJoCo's ball is too fast by friction times the speed at which it slips along what hits it
-    (tests/dynamics/touch/test_touch_mujoco.py).
+    The shoe rubs. MuJoCo's own contacts push apart what slips (tests/dynamics/touch/test_touch_mujoco.py), so shoe and ball meet by
+    Coulomb's law there, which that test compares with a closed form; all the rest is MuJoCo's.
     """
     field = with_props(bunraku.library.named("marionette25"), {"ball": football(at=(0.045, 0.18, 0.05))})
-    shoe = {"friction": 0.1, "rolling": 0.001}
-    rules = {"pairs": [["ball", "floor"], ["ball", "rknee_rx", shoe], ["rknee_rx", "floor"], ["lknee_rx", "floor"]],
-             "friction": 0.5, "rolling": 0.001}  # fmt: skip
-    t, inputs = 0.005 * np.arange(1, 601), ["right_leg_y", "right_leg_length"]
+    pairs = [["ball", "floor"], ["ball", "rknee_rx", {"rolling": 0.0}], ["rknee_rx", "floor"], ["lknee_rx", "floor"]]
+    rules = {"pairs": pairs, "friction": 0.5, "rolling": 0.001}
+    t, inputs = 0.01 * np.arange(1, 301), ["right_leg_y", "right_leg_length"]
     swing = np.interp(t, [0.2, 0.5, 0.6, 0.9], [0.0, 1.0, 1.0, 0.0])
     guess = np.repeat(np.array(field.start)[None, field.n_dynamic :], len(t), 0)
     for name, way in zip(inputs, (0.15, -0.04), strict=True):
         guess[:, field.index(name) - field.n_dynamic] += way * swing * swing * (3 - 2 * swing)
-    far = 0.3
     place = np.array([0.045, 0.18 + far, 0.05])
     found = bunraku.optimize(
-        field, [PointAt("ball.football", tuple(place), weight=1e-9, at_end=1e11), Speed(0.001)], duration=3.0, dt=0.005,
-        inputs=inputs, scene=FLOOR, touch=rules, seed=1, iterations=8, guess=guess,
+        field, [PointAt("ball.football", tuple(place), weight=1e-9, at_end=1e11), Speed(0.001)], duration=3.0, dt=0.01,
+        inputs=inputs, scene=FLOOR, touch=rules, seed=seed, iterations=8, guess=guess,
         options=OptimizeOptions(touch=TouchSearchOptions(knots=8, samples=12, spread=0.02)),
     )  # fmt: skip
     ball = field.index("ball.football_tx")
     ours = found.motion.only.q[-1, ball : ball + 3]
     rubs = (0.5, 0.001)
-    pairs = {("ball.football", "floor"): rubs, ("rknee_rx", "floor"): rubs, ("lknee_rx", "floor"): rubs,
-             ("ball.football", "rknee_rx"): (0.1, 0.001)}  # fmt: skip
-    theirs = performed_in_mujoco(found.motion, pairs)[-1, ball : ball + 3]
+    floor = {("ball.football", "floor"): rubs, ("rknee_rx", "floor"): rubs, ("lknee_rx", "floor"): rubs}
+    theirs = performed_in_mujoco(found.motion, floor, kicks={("ball.football", "rknee_rx"): 0.5})[-1, ball : ball + 3]
     assert np.linalg.norm(ours - place) < 0.02
-    assert np.linalg.norm(theirs - place) < 0.1 * far
+    assert np.linalg.norm(theirs - place) < 0.1 * far, (ours - place, theirs - place)
 
 
 def test_limits_are_refused_and_files_say_touch(tmp_path: Path) -> None:

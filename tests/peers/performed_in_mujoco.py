@@ -21,6 +21,42 @@ Array = NDArray[np.float64]
 Pairs = dict[tuple[str, str], tuple[float, float]]
 
 
+class CoulombContact:
+    """Contact of two bodies by textbook forces, in place of MuJoCo's own, whose convex cone pushes apart what slips.
+
+    A stiff spring with a damper, so strong that nothing bounces, pushes along the normal and never pulls; friction is μ times that
+    against the slip, and less where the slip is below a crawl. MuJoCo finds distances and points.
+    """
+
+    def __init__(
+        self, model: mujoco.MjModel, pairs: list[tuple[int, int]], friction: float, *, mass: float, step: float, crawl: float = 1e-4
+    ) -> None:
+        self.model, self.pairs, self.friction, self.crawl = model, pairs, friction, crawl
+        self.damping = 0.2 * mass / step
+        self.stiffness = self.damping / (5000.0 * step)
+
+    def push(self, data: mujoco.MjData) -> None:
+        """Forces of all pairs of geoms, added to data.qfrc_applied."""
+        ends = np.zeros(6)
+        for a, b in self.pairs:
+            depth = -mujoco.mj_geomDistance(self.model, data, a, b, 0.01, ends)
+            if depth <= 0.0:
+                continue
+            n = (ends[:3] - ends[3:]) / depth  # from a to b: what is in the other has its ends the other way round
+            at, bodies = 0.5 * (ends[:3] + ends[3:]), (int(self.model.geom_bodyid[a]), int(self.model.geom_bodyid[b]))
+            v = self._velocity(data, bodies[1], at) - self._velocity(data, bodies[0], at)
+            push = max(0.0, self.stiffness * depth - self.damping * float(n @ v))
+            slip = v - (n @ v) * n
+            force = push * (n - self.friction * slip / max(float(np.linalg.norm(slip)), self.crawl))
+            for body, sign in zip(bodies, (-1.0, 1.0), strict=True):
+                mujoco.mj_applyFT(self.model, data, sign * force, np.zeros(3), at, body, data.qfrc_applied)
+
+    def _velocity(self, data: mujoco.MjData, body: int, at: Array) -> Array:
+        jacobian = np.zeros((3, self.model.nv))
+        mujoco.mj_jac(self.model, data, jacobian, None, at, body)
+        return np.asarray(jacobian @ data.qvel)
+
+
 def _model(figure: Figure, q: Array, pairs: Pairs, step: float) -> mujoco.MjModel:
     """`figure` on a floor at z = 0; shapes that collide of each pair of frames meet, or of a frame and "floor".
 
@@ -61,10 +97,21 @@ def _model(figure: Figure, q: Array, pairs: Pairs, step: float) -> mujoco.MjMode
     return model
 
 
-def performed_in_mujoco(motion: Motion, pairs: Pairs, *, step: float = 5e-5) -> Array:
+def _geoms_of(model: mujoco.MjModel, a: str, b: str) -> list[tuple[int, int]]:
+    """Pairs of geoms of two bodies that are solid, which `_model` gave names."""
+    one, other = (
+        [k for k in range(model.ngeom) if model.geom_bodyid[k] == model.body(name).id and model.geom(k).name] for name in (a, b)
+    )
+    return [(i, j) for i in one for j in other]
+
+
+def performed_in_mujoco(
+    motion: Motion, pairs: Pairs, *, kicks: dict[tuple[str, str], float] | None = None, step: float = 5e-5
+) -> Array:
     """The configurations (T, n) of the dynamic variables at every sample of `motion`, which begins at rest.
 
     pairs: names of two frames whose shapes meet, or of a frame and "floor": friction, and arm of rolling resistance [m]
+    kicks: friction of pairs of frames that meet by CoulombContact instead; the first is the lighter
     step: time step of MuJoCo [s]
     """
     figure, q, t = motion.only.figure, motion.only.q, motion.t
@@ -78,6 +125,10 @@ def performed_in_mujoco(motion: Motion, pairs: Pairs, *, step: float = 5e-5) -> 
     assert [model.tendon(k).name for k in range(model.ntendon)] == [rope.name for rope in figure.strings]
     data.qpos[:] = q[0, order]
     out = [data.qpos[:n].copy()]
+    contacts = [
+        CoulombContact(model, _geoms_of(model, a, b), friction, mass=float(model.body(a).mass[0]), step=step)
+        for (a, b), friction in (kicks or {}).items()
+    ]
     hands = CubicSpline(t, q[:, n:])
     rates, moved, wound = hands.derivative(), [i - n for i in order[n:]], [i - n for i in strings]
     for k in range(len(t) - 1):
@@ -85,6 +136,10 @@ def performed_in_mujoco(motion: Motion, pairs: Pairs, *, step: float = 5e-5) -> 
             now = float(t[k]) + s * step
             data.qpos[n:], data.qvel[n:] = hands(now)[moved], rates(now)[moved]
             model.tendon_range[:, 1] = hands(now + step)[wound]
-            mujoco.mj_step(model, data)
+            mujoco.mj_step1(model, data)
+            data.qfrc_applied[:] = 0.0
+            for contact in contacts:
+                contact.push(data)
+            mujoco.mj_step2(model, data)
         out.append(data.qpos[:n].copy())
     return np.array(out)

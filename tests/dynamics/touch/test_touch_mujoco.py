@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import bunraku
 from bunraku.collision.manifold.touch_rules import Matter, Touch
 from bunraku.figure.build import box, figure, free, sphere, tx, tz
+from tests.peers.performed_in_mujoco import CoulombContact
 
 Array = NDArray[np.float64]
 FLOOR = bunraku.Scene("floor")
@@ -86,3 +87,22 @@ def test_a_ball_that_slips_along_the_bat_that_hits_it() -> None:
     data.qvel[[0, 2]] = forward, up
     mujoco.mj_step(model, data, 2000)
     assert 1.05 < data.qvel[6] / forward < 1.08
+
+
+@pytest.mark.parametrize("up", [0.4, 0.15], ids=["slips", "sticks"])
+def test_coulomb_contact_in_mujoco_is_the_closed_form(up: float) -> None:
+    """What rechecks kicks there: the ball leaves at the bat's speed, and along it at μ times that, or as it rolls."""
+    mu, forward, r, m, step = 0.5, 0.2, 0.05, 0.06, 1e-4
+    model = mujoco.MjModel.from_xml_string(f"""
+      <mujoco><option timestep="{step}" gravity="0 0 0" integrator="implicitfast"/>
+        <default><geom contype="0" conaffinity="0"/></default>
+        <worldbody><body pos="-0.08 0 0"><freejoint/><geom type="box" size="0.02 1 1" mass="1e5"/></body>
+          <body pos="-0.0099 0 0"><freejoint/><geom type="sphere" size="{r}" mass="{m}"/></body></worldbody></mujoco>""")
+    data, contact = mujoco.MjData(model), CoulombContact(model, [(0, 1)], mu, mass=m, step=step)
+    data.qvel[[0, 2]] = forward, up
+    for _ in range(500):
+        mujoco.mj_step1(model, data)
+        data.qfrc_applied[:] = 0.0
+        contact.push(data)
+        mujoco.mj_step2(model, data)
+    np.testing.assert_allclose(data.qvel[[6, 8]], (forward, min(mu * forward, 2 / 7 * up)), rtol=2e-3)

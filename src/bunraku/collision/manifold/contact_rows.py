@@ -84,7 +84,10 @@ def _along(n):
 
 @bare
 def end_contact(t, world, chain, placed, o, a, b, x, y, n):
-    """Slips and turns of the contact that was begun, at the point x of a and y of b with the normal n from b to a."""
+    """Slips and turns of the contact that was begun, at the point x of a and y of b with the normal n from b to a.
+
+    Directions along the surface turn with b: bodies that turn together do not slip, and friction keeps their angular momentum.
+    """
     k = t.number[0] - 1
     normal = t.head[k]
     t.normal[k, 0], t.normal[k, 1], t.normal[k, 2] = n[0], n[1], n[2]
@@ -96,7 +99,7 @@ def end_contact(t, world, chain, placed, o, a, b, x, y, n):
             add_link(t, LinkKind.SLIP, 0, normal, 0.0, 1.0, friction)
             add_point(t, placed, o, ja, x, 1.0)
             add_point(t, placed, o, jb, y, 1.0)
-            add_point(t, placed, o, -1, u if side == 0 else v, 0.0)
+            add_point(t, placed, o, jb, u if side == 0 else v, 0.0)
     if rolling > 0.0 and friction > 0.0:
         for side in range(2):  # v·n changes by the angle about u
             add_link(t, LinkKind.SLIP, 0, normal, 0.0, 1.0, rolling)
@@ -124,7 +127,7 @@ def rub_from(t, world, placed, o, k):
         if i < 2:  # slips
             _put_point(t.points[first], placed, o, ja, x, 1.0)
             _put_point(t.points[first + 1], placed, o, jb, y, 1.0)
-            _put_point(t.points[first + 2], placed, o, -1, u if i == 0 else v, 0.0)
+            _put_point(t.points[first + 2], placed, o, jb, u if i == 0 else v, 0.0)
         else:  # turns
             _put_point(t.points[first], placed, o, ja, v if i == 2 else u, 0.0)
             _put_point(t.points[first + 2], placed, o, jb, n, 0.0)

@@ -125,8 +125,9 @@ def _beside_mantle(t, world, chain, at, o, a, b, reach):
     if world.kind[b] != BODY.cylinder:
         for v in range(world.first[b, 0], world.first[b, 0] + world.count[b, 0]):
             vertex_to_edge(t, world, chain, at, o, b, a, v, own, reach, False)
-    for e in range(world.first[b, 1], world.first[b, 1] + world.count[b, 1]):
-        edge_to_edge(t, world, chain, at, o, a, b, own, e, reach)
+    if world.kind[b] != BODY.cylinder or a < b:  # two cylinders are looked at both ways, and have one place where mantles meet
+        for e in range(world.first[b, 1], world.first[b, 1] + world.count[b, 1]):
+            edge_to_edge(t, world, chain, at, o, a, b, own, e, reach)
     if world.kind[b] == BODY.cylinder:
         _rims_beside_mantle(t, world, chain, at, o, a, b, reach)
 
@@ -218,7 +219,7 @@ def _rims_on_end(t, world, chain, at, o, a, b, f, c, n, reach):
         y = get3(at.x, world.first[b, 0] + k)
         if abs(dot3(n, sub3(y, c)) - r * sine) > reach + r:
             continue
-        for i in range(7):
+        for i in range(7 if abs(cosine) < MANIFOLD.standing or reach < 0.0 else 6):  # the lowest point of a flat rim leaps
             if i == 6:
                 x = axpy3(-r / sine, axpy3(-cosine, axis, n), y) if sine > 1e-6 else y
             else:

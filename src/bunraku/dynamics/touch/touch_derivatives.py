@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from bunraku.collision.manifold.touch_arrays import MANIFOLD
 from bunraku.dynamics.home_momentum import home_momentum
 from bunraku.dynamics.quantities import link_gaps
 from bunraku.dynamics.rollout import STEP_BITS
@@ -43,17 +44,38 @@ class TouchStep:
     momentum: Array
     """(n,) after it."""
     impulse: Array
-    """Of every link, then of every row of its contacts [N·s]."""
+    """Of every link, then of every row of its contacts [N·s]; of the last part, where the step was taken in parts."""
     states: NDArray[np.int8]
     """Of each of these: 0 open, 1 acting, 2 sliding."""
     pairs: tuple[tuple[str, str], ...]
     """Names of the two bodies of each contact that acts."""
+    modes: tuple[tuple[float, tuple[tuple[int, ...], ...]], ...] = ()
+    """Where derivatives were asked for: of each part of the step, its share of it, and of each contact that acts in it the bodies,
+    the features and whether it slides. Steps with equal modes have the same derivatives up to smooth changes."""
     q_dx: Array | None = None
     """(n, inputs) ∂q1/∂x of the dynamic variables, for x = (q0, p0, k1, u)."""
     momentum_dx: Array | None = None
     """(n, inputs) ∂p1/∂x."""
-    unique: bool = True
-    """False where contacts that slide may share their load in more ways than one: then these are derivatives of one of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A part of a step, from the configuration q0 to q1, with all that its derivative needs."""
+
+    simulation: TouchSimulation
+    begun: float
+    """The share of the step that came before it."""
+    share: float
+    """Its own share."""
+    q0: Array
+    q1: Array
+    momentum: Array
+    tree: FigureTree
+    """Of the figure with the contacts of this part."""
+    impulse: Array
+    states: NDArray[np.int8]
+    acting: tuple[tuple[int, ...], ...]
+    """Bodies and features of each contact that acts, and what it does: 1 sticks, 2 slides."""
 
 
 def touch_step_once(
@@ -69,42 +91,106 @@ def touch_step_once(
     share: share of a force's impulse that acts at the start of the step
     derivatives: whether q_dx and momentum_dx are wanted
 
-    Returns the step. Raises BunrakuError where it had to be taken in parts, or the puppeteer was held back: such a step has no
-    derivative. Contacts that adhere have none, either, and neither have those that are between sticking and sliding.
+    Returns the step. Raises BunrakuError where derivatives are wanted and there are none: where the puppeteer was held back, a
+    contact adheres, a string may lie on a body, or a contact is between sticking and sliding; and where the motion is one of many,
+    because contacts that slide may share their load in more ways than one.
     """
     rules = as_touch(touch)
     assert rules is not None
     simulation = TouchSimulation(figure, q0, scene=scene, touch=rules, dt=dt, share=share)
-    start = simulation.q
     simulation._p[:] = np.asarray(p0, float)
-    steps = simulation.step(k1 if np.size(k1) else None, forces)
-    tree, impulse, states = touched(simulation, steps.impulse[0], steps.states[0])
-    names, memory = simulation.bodies.names, simulation._memory
-    acting = [k for k in range(int(memory.number[0])) if memory.acts[k]]
-    pairs = tuple((names[memory.key[k, 0]], names[memory.key[k, 1]]) for k in acting)
-    momentum = home_momentum(figure, simulation._charts, simulation._q[0], steps.q[0], steps.momentum[0])
-    out = TouchStep(steps.q[0], momentum, impulse, states, pairs)
+    u = np.zeros(len(figure.forces)) if forces is None else np.asarray(forces, float)
+    hands = simulation.q[figure.n_dynamic :] if not np.size(k1) else np.asarray(k1, float)
+    before = simulation.copy()
+    part, bits = _take(simulation, 0.0, 1.0, simulation.q, hands, u)
+    names = simulation.bodies.names
+    pairs = tuple((names[a], names[b]) for a, b, *_ in part.acting)
+    out = TouchStep(part.q1, part.momentum, part.impulse, part.states, pairs)
     if not derivatives:
         return out
-    split = steps.bits[0] & (STEP_BITS.held | STEP_BITS.divided | STEP_BITS.frozen)
-    if split or np.any(simulation._contacts.stick[: len(impulse)]) or simulation._contacts.number[4]:
-        advice = "take a shorter step, or less adhesion; strings that may lie on bodies have no derivative"
-        raise BunrakuError(f"{figure.name}: the step has no derivative here\n  advice: {advice}")
-    u = np.zeros(len(figure.forces)) if forces is None else np.asarray(forces, float)
-    D, unique = _derivative(simulation, tree, start, steps.q[0], impulse, states, u)
-    if not np.isfinite(D).all():
+    if bits & (STEP_BITS.held | STEP_BITS.frozen):
+        raise BunrakuError(f"{figure.name}: the step has no derivative here: it is held back\n  advice: take a shorter step")
+    parts = [part] if not bits & STEP_BITS.divided else _divided(before, 0.0, 1.0, simulation.dt, hands, u)
+    if np.abs(parts[-1].q1 - part.q1).max() > 1e-8:
+        raise BunrakuError(f"{figure.name}: the step has no derivative here: its parts are not the same again")
+    n, D = figure.n_dynamic, _chained(parts, u)
+    modes = tuple((each.share, each.acting) for each in parts)
+    return replace(out, modes=modes, q_dx=D[:n], momentum_dx=D[n:])
+
+
+def _take(simulation: TouchSimulation, begun: float, share: float, q0: Array, hands: Array, u: Array) -> tuple[_Part, int]:
+    """The part of a step that brings `simulation` from q0 to these `hands`, and its bits."""
+    steps, memory = simulation.step(hands, u), simulation._memory
+    tree, impulse, states = touched(simulation, steps.impulse[0], steps.states[0])
+    momentum = home_momentum(simulation.figure, simulation._charts, simulation._q[0], steps.q[0], steps.momentum[0])
+    acting = tuple((*(int(x) for x in memory.key[k]), int(memory.acts[k])) for k in range(int(memory.number[0])) if memory.acts[k])
+    return _Part(simulation, begun, share, q0, steps.q[0], momentum, tree, impulse, states, acting), int(steps.bits[0])
+
+
+def _divided(before: TouchSimulation, begun: float, share: float, dt: float, hands: Array, u: Array) -> list[_Part]:
+    """The parts in which the step dt from the state `before` is taken, from `begun` on, as shares of it.
+
+    `hands` are the kinematic variables at the end of the whole step. As bunraku.dynamics.touch.touch_rollout does: what cannot be
+    taken at once is taken in halves.
+    """
+    figure, q0 = before.figure, before.q
+    n, trial = figure.n_dynamic, before.copy()
+    trial.dt = share * dt
+    part, bits = _take(trial, begun, share, q0, q0[n:] + (hands - q0[n:]) * share / (1.0 - begun), u)
+    if not bits & (STEP_BITS.divided | STEP_BITS.held | STEP_BITS.frozen):
+        return [part]
+    if share * MANIFOLD.parts < 1.5:
+        raise BunrakuError(f"{figure.name}: the step has no derivative here: not even in short parts\n  advice: start elsewhere")
+    halves = _divided(before, begun, 0.5 * share, dt, hands, u)
+    return halves + _divided(_go_on(halves[-1], 0.5 * share * dt), begun + 0.5 * share, 0.5 * share, dt, hands, u)
+
+
+def _go_on(part: _Part, dt: float) -> TouchSimulation:
+    """A simulation that goes on where `part` ended, with its rates and all charts at home; its next step is dt."""
+    out, rates = part.simulation.copy(), (part.q1 - part.q0) / part.simulation.dt
+    out._charts[:] = np.eye(3)
+    out._q[:] = part.q1 - dt * np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])[:, None] * rates
+    out._q[1:-1, out.figure.n_dynamic :] = part.q1[out.figure.n_dynamic :]
+    out._p[:], out._seen = part.momentum, part.q1
+    return out
+
+
+def _chained(parts: list[_Part], u: Array) -> Array:
+    """∂(q1, p1)/∂(q0, p0, k1, u) of a step that is taken in these parts."""
+    figure = parts[0].simulation.figure
+    n, nq, nu = figure.n_dynamic, figure.n_q, len(u)
+    nk, inputs = nq - n, 2 * nq + nu
+    by_x = np.eye(nq + n, inputs)  # of q and p where a part begins
+    by_x[n:nq] = 0.0
+    k0, k1, forces = np.eye(nk, inputs, n), np.eye(nk, inputs, nq + n), np.eye(nu, inputs, 2 * nq)
+    for part in parts:
+        start, end = ((1.0 - at) * k0 + at * k1 for at in (part.begun, part.begun + part.share))
+        by_x = _derivative(part, u) @ np.concatenate([by_x[:n], start, by_x[-n:], end, forces])
+    if not np.isfinite(by_x).all():
         raise BunrakuError(f"{figure.name}: the step has no derivative here")
-    n, nq = figure.n_dynamic, figure.n_q
-    E = simulation.dt * force_matrix(figure, 0.5 * (start + steps.q[0]))
+    return by_x
+
+
+def _derivative(part: _Part, u: Array) -> Array:
+    """∂(q1, p1)/∂(q0, p0, k1, u) of one part of a step."""
+    simulation, tree, q0, q1, lam, states = part.simulation, part.tree, part.q0, part.q1, part.impulse, part.states
+    if np.any(simulation._contacts.stick[: len(lam)]) or simulation._contacts.number[4]:
+        raise BunrakuError(
+            f"{simulation.figure.name}: the step has no derivative here\n"
+            "  advice: leave out adhesion, and strings that lie on bodies: these have none"
+        )
+    n, nq = tree.n_dynamic, tree.n_q
+    D = _without_forces(simulation, tree, q0, q1, lam, states, u)
+    E = simulation.dt * force_matrix(simulation.figure, 0.5 * (q0 + q1))
     D = np.concatenate([D, simulation.share * D[:, nq : nq + n] @ E], 1)
     D[n:, 2 * nq :] += (1.0 - simulation.share) * E
-    return replace(out, q_dx=D[:n], momentum_dx=D[n:], unique=unique)
+    return D
 
 
-def _derivative(
+def _without_forces(
     simulation: TouchSimulation, tree: FigureTree, q0: Array, q1: Array, lam: Array, states: NDArray[np.int8], u: Array
-) -> tuple[Array, bool]:
-    """∂(q1, p1)/∂(q0, p0, k1), and whether it is the only one."""
+) -> Array:
+    """∂(q1, p1)/∂(q0, p0, k1)."""
     n, nq, nc = tree.n_dynamic, tree.n_q, len(lam)
     free, H = np.empty((2 * n + nc, 2 * nq)), np.empty((0, 2 * nq, 2 * nq))
     none = np.zeros(nc, np.int8)
@@ -126,13 +212,22 @@ def _derivative(
         if states[c] == 2 and (c - tree.links["normal"][c]) % 2 == 1:
             _slide(tree, int(c), lam, h1 - h0, G, g, M, b)
     if len(rows) == 0:
-        return free, True
+        return free
     by_lambda = -push @ A0[rows, :n].T
     U, size, V = np.linalg.svd(M[np.ix_(rows, rows)])
     rank = int(np.sum(size > 1e-11 * size[0]))  # rows may say the same twice
     dlam = V[:rank].T @ ((U[:, :rank].T @ b[rows]) / size[:rank, None])
-    unique = np.abs(by_lambda @ V[rank:].T).max(initial=0.0) < 1e-6 * np.abs(by_lambda).max()
-    return np.asarray(free + by_lambda @ dlam), bool(unique)
+    if np.abs(U[:, rank:].T @ b[rows]).max(initial=0.0) > 1e-8 * np.abs(b[rows]).max():
+        raise BunrakuError(
+            f"{simulation.figure.name}: the step has no derivative here: contacts that stick contradict each other beside it\n"
+            "  advice: take a shorter step"
+        )
+    if np.abs(by_lambda @ V[rank:].T).max(initial=0.0) > 1e-6 * np.abs(by_lambda).max():
+        raise BunrakuError(
+            f"{simulation.figure.name}: the step has no derivative here: contacts that slide may share their load in many ways\n"
+            "  advice: tilt one of the faces that meet"
+        )
+    return np.asarray(free + by_lambda @ dlam)
 
 
 def _slide(tree: FigureTree, c: int, lam: Array, slip: Array, G: Array, g: Array, M: Array, b: Array) -> None:
@@ -158,7 +253,8 @@ def _moving_contacts(
     n_dynamic, nq, t = tree.n_dynamic, tree.n_q, simulation._contacts
     extra, slip = np.zeros((n_dynamic, nq)), np.zeros((len(lam), nq))
     before, after = Pose(simulation.figure, q0), Pose(simulation.figure, q1)
-    turned = [after._R[j].T @ before._R[j] - np.eye(3) for j in range(len(tree.joints))] + [np.zeros((3, 3))]
+    one = np.eye(3)
+    turned = [after._R[j].T @ before._R[j] for j in range(len(tree.joints))] + [one]
     for k in range(int(t.number[0])):
         normal, last = int(t.head[k]), int(t.head[k + 1])
         if states[normal] == 0:
@@ -166,8 +262,9 @@ def _moving_contacts(
         key = t.key[k]
         at = ContactPoint(tree, simulation.world, key, normal, before)
         ja, jb = (int(j) for j in simulation.world.joint[key[:2]])
-        way = (turned[ja] @ (at.x - before._p[ja]) + after._p[ja] - before._p[ja]) if ja >= 0 else np.zeros(3)
-        way = way - ((turned[jb] @ (at.y - before._p[jb]) + after._p[jb] - before._p[jb]) if jb >= 0 else np.zeros(3))
+        Ta, Tb, apart = turned[ja], turned[jb], at.x - at.y
+        end = apart + (((Ta - one) @ (at.x - before._p[ja]) + after._p[ja] - before._p[ja]) if ja >= 0 else 0.0)
+        end = end - (((Tb - one) @ (at.y - before._p[jb]) + after._p[jb] - before._p[jb]) if jb >= 0 else 0.0)
         for j in range(len(tree.joints)):
             i = int(tree.joints["variable"][j])
             if not (carries(tree, j, ja) or carries(tree, j, jb)):
@@ -176,9 +273,10 @@ def _moving_contacts(
             dx, dy, du, dv = at.moves(j)
             dx = dx - (np.cross(S[:3], at.x) + S[3:]) * carries(tree, j, ja)  # beyond what the material point does
             dy = dy - (np.cross(S[:3], at.y) + S[3:]) * carries(tree, j, jb)
+            du, dv = (d - np.cross(S[:3], d_) * carries(tree, j, jb) for d, d_ in ((du, at.u), (dv, at.v)))
             if at.is_corner:  # the row of its normal, −n·(x − y) at q1, moves too
                 n = np.cross(at.u, at.v)
-                slip[normal, i] = -(n + turned[jb] @ n) @ (dx + turned[ja] @ dx)
+                slip[normal, i] = -(Tb @ n) @ (Ta @ dx)
                 for m in range(len(tree.joints)):
                     d = int(tree.joints["variable"][m])
                     if d < n_dynamic:
@@ -187,14 +285,15 @@ def _moving_contacts(
             if last - normal < 3:
                 continue
             for c, along, dalong in ((normal + 1, at.u, du), (normal + 2, at.v, dv)):
-                slip[c, i] = dalong @ way + along @ (turned[ja] @ dx - turned[jb] @ dy)
+                slip[c, i] = (Tb @ dalong) @ end - dalong @ apart + (Tb @ along) @ (Ta @ dx - Tb @ dy) - along @ (dx - dy)
                 for m in range(len(tree.joints)):
                     d = int(tree.joints["variable"][m])
                     if d < n_dynamic:
                         T = before._S[m]
                         rate = (dalong @ (np.cross(T[:3], at.x) + T[3:]) + along @ np.cross(T[:3], dx)) * carries(tree, m, ja)
-                        rate -= (dalong @ (np.cross(T[:3], at.y) + T[3:]) + along @ np.cross(T[:3], dy)) * carries(tree, m, jb)
-                        extra[d, i] -= lam[c] * rate
+                        back = dalong @ (np.cross(T[:3], at.y) + T[3:]) + along @ np.cross(T[:3], dy)
+                        back -= np.cross(T[:3], dalong) @ apart + np.cross(T[:3], along) @ (dx - dy)
+                        extra[d, i] -= lam[c] * (rate - back * carries(tree, m, jb))
     return extra, slip
 
 

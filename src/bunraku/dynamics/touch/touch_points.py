@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bunraku.collision.manifold.touch_arrays import BODY, TouchWorld
 from bunraku.dynamics.touch.overlap_corners import Corner, corner_of
+from bunraku.errors import BunrakuError
 from bunraku.figure.records import FigureTree, LinkKind
 from bunraku.kinematics.forward import Pose
 
@@ -26,10 +27,17 @@ class ContactPoint:
     """The contact with this `key` whose normal is the row `link` of `tree`, where its figure is at the pose `here`.
 
     world: all bodies, for their radii
+
+    Raises BunrakuError where the contact is no smooth function of the configuration.
     """
 
     def __init__(self, tree: FigureTree, world: TouchWorld, key: NDArray[np.int64], link: int, here: Pose) -> None:
         row = tree.links[link]
+        if int(row["kind"]) == LinkKind.PLANE and key[3] >= BODY.rim:
+            raise BunrakuError(
+                "the step has no derivative here: a plane stands for the rim of a cylinder, which an edge or a rim runs along\n"
+                "  advice: tilt one of the bodies"
+            )
         self._row, self._key = row, key
         self.kind, self.count = int(row["kind"]), int(row["count"])
         points = tree.points[int(row["first"]) : int(row["first"]) + self.count]
