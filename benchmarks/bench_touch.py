@@ -24,32 +24,46 @@ FEW, MANY = 25, 100  # balls
 STEPS = 100
 RATIOS = {
     "touch.marionette22_ratio": Ratio("touch.marionette22_us", "touch.marionette22_without_us", at_most=2.0),
+    "touch.moving_ratio": Ratio("touch.marionette22_moving_us", "touch.marionette22_moving_without_us", at_most=2.0),
+    "touch.actor_ratio": Ratio("touch.actor_moving_us", "touch.actor_moving_without_us", at_most=2.0),
     "touch.balls_ratio": Ratio(f"touch.balls{MANY}_us", f"touch.balls{FEW}_us", at_most=(MANY / FEW) ** 1.2),
 }
 R = 0.05
 
 
 def bench_marionette() -> dict[str, float]:
-    """A step of marionette22 whose shoes rest on the floor, with ten pairs near each other, and of one without touch."""
-    puppet = named("marionette22")
+    """A step of marionette22 whose shoes rest on the floor, with ten pairs near each other, and of one without touch; also
+    where every second string is pulled in by 4 cm and let out, so that it steps on the floor, and the same of the actor."""
+    out = {}
+    for name, rise in (("marionette22", 0.0), ("marionette22", 0.04), ("actor", 0.04)):
+        label = f"touch.{name}" + ("_moving" if rise else "")
+        touching, bare, hands = on_the_floor(name, rise)
+        times = interleaved(
+            {
+                f"{label}_us": lambda touching=touching, hands=hands: touching.run(hands, energy=False),
+                f"{label}_without_us": lambda bare=bare, hands=hands: bare.run(hands, energy=False),
+            }
+        )
+        out |= {key: time / len(hands) for key, time in times.items()}
+        out[f"{label}_contacts"] = len(touching.log.gap) / len(hands)
+    return out
+
+
+def on_the_floor(name: str, rise: float) -> tuple[TouchSimulation, Simulation, np.ndarray]:
+    """A puppet on the floor, one without touch, and what its puppeteer does: strings are 2 mm too long, every second is pulled in
+    by `rise` [m] and let out."""
+    puppet = named(name)
     q = settle(puppet)
     limbs = ("lknee_rx", "rknee_rx", "lelbow_rx", "relbow_rx")
-    rules = Touch(
-        (*tuple(TouchPair(limb, other) for limb in limbs for other in ("floor", "torso")), TouchPair("lknee_rx", "rknee_rx"))
-    )
+    near = [TouchPair(limb, other) for limb in limbs for other in ("floor", "torso")]
     floor = Scene("floor", floor=_lowest(puppet, q) - 1e-4)
-    hold = np.repeat(q[None, puppet.n_dynamic :], 50, 0)
-    hold[:, [puppet.index(name) - puppet.n_dynamic for name in puppet.kinematic if name.endswith("_length")]] += 2e-3
-    bare = Simulation(puppet, q, dt=0.01)
-    touching = TouchSimulation(puppet, q, scene=floor, touch=rules, dt=0.01)
-    times = interleaved(
-        {
-            "touch.marionette22_us": lambda: touching.run(hold, energy=False),
-            "touch.marionette22_without_us": lambda: bare.run(hold, energy=False),
-        }
-    )
-    out = {name: time / len(hold) for name, time in times.items()}
-    return {**out, "touch.marionette22_contacts": len(touching.log.gap) / len(hold)}
+    steps = 50
+    hands = np.repeat(q[None, puppet.n_dynamic :], steps, 0)
+    lengths = [puppet.index(string) - puppet.n_dynamic for string in puppet.kinematic if string.endswith("_length")]
+    for i, k in enumerate(lengths):
+        hands[:, k] += 2e-3 - 0.5 * rise * (1.0 - np.cos(2.0 * np.pi * np.arange(steps) / steps)) * (i % 2)
+    touching = TouchSimulation(puppet, q, scene=floor, touch=Touch((*near, TouchPair(*limbs[:2]))), dt=0.01)
+    return touching, Simulation(puppet, q, dt=0.01), hands
 
 
 def _lowest(puppet: Figure, q: np.ndarray) -> float:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from bunraku.collision.closest_points import between_segments
-from bunraku.collision.manifold.broad_phase import put_features
+from bunraku.collision.manifold.broad_phase import around, end_of
 from bunraku.collision.manifold.cylinders import cylinder_pair
 from bunraku.collision.manifold.round_features import above_half_space, round_pair, round_to_polytope
 from bunraku.collision.manifold.separating_axes import polytope_pair
 from bunraku.collision.manifold.touch_arrays import BODY
-from bunraku.kernels.compile import bare, woven
-from bunraku.spatial.algebra import dot3, get3, sub3
+from bunraku.kernels.compile import bare
+from bunraku.spatial.algebra import dot3, sub3
 
 
 @bare
@@ -37,27 +37,6 @@ def _far(world, at, a, b, reach):
     """Whether the capsules around two bodies are more than `reach` apart; a half-space is never far."""
     if world.kind[a] == BODY.half_space or world.kind[b] == BODY.half_space:
         return False
-    x, y = between_segments(_end(world, at, a, 0), _end(world, at, a, 1), _end(world, at, b, 0), _end(world, at, b, 1))
-    d, r = sub3(x, y), _around(world, a) + _around(world, b) + reach
+    x, y = between_segments(end_of(world, at, a, 0), end_of(world, at, a, 1), end_of(world, at, b, 0), end_of(world, at, b, 1))
+    d, r = sub3(x, y), around(world, a) + around(world, b) + reach
     return dot3(d, d) > r * r
-
-
-@woven
-def _end(world, at, a, k):
-    """An end of the segment in a body: its core, or the centre of a polytope."""
-    if world.kind[a] == BODY.polytope:
-        return get3(at.c, a)
-    return get3(at.x, world.first[a, 0] + k * (world.count[a, 0] - 1))
-
-
-@woven
-def _around(world, a):
-    return world.bound[a] if world.kind[a] == BODY.polytope else world.radius[a]
-
-
-@bare
-def put_once(world, o, placed, put, a, k):
-    """Places vertices and faces of body a, unless `put[a, k]` says that they are."""
-    if not put[a, k]:
-        put_features(world, a, o, placed)
-        put[a, k] = True

@@ -104,7 +104,22 @@ class NearBodies(NamedTuple):
     put: Any
     """(bodies, 2) whether features of each are placed at the start and at the end of the step."""
     turned: Any
-    """(bodies,) how far turning moves the surface of each outward, at most, if its features are placed [m]."""
+    """(bodies,) how far turning moves the surface of each outward, at most [m]."""
+    known_turn: Any
+    """(bodies,) whether that is known."""
+    watched: Any
+    """(pairs, 2) all that may touch, where these are few; else none."""
+    until: Any
+    """(pairs,) how far the two bodies of each may have travelled together before they can be near [m]."""
+    travelled: Any
+    """(bodies, 2) how far the segment in each has come at the start of the step, and will have come at its end, at most [m]."""
+    last_c: Any
+    """(bodies, 3) centres when that was last looked at."""
+    last_R: Any
+    """(joints, 3, 3) axes then."""
+    known: Any
+    """(3,) what is already known of the start of the next step: where joints are; gaps of links in a step with contacts; the same
+    in one without."""
     polygon: Any
     """(2, 64, 4) vertices and where they come from: scratch of clipping."""
 
@@ -136,6 +151,10 @@ class ManifoldOptions(NamedTuple):
 
     reach: float = 2e-3
     """How far apart features may be, besides what they move, and still be taken into account [m]."""
+    watched: int = 16
+    """Pairs that may touch for each body, up to which all are watched one by one; with more, bodies are sorted."""
+    few_variables: int = 64
+    """Variables of a figure whose matrix is filled eight at a time: with more, most of the eight are of other parts."""
     max_depth: float = 2e-7
     """How deep bodies may be in each other at the end of a step [m]; deeper ones get more contacts."""
     parallel: float = 1e-3
@@ -184,10 +203,23 @@ def place_room(n_joints, world):
 
 
 @inline
-def near_room(world, capacity):
+def near_room(n_joints, world, capacity):
     """Room for the broad phase."""
-    m = world.kind.shape[0]
+    m, count = world.kind.shape[0], 0
+    for a in range(m):
+        for b in range(a + 1, m):
+            count += world.may[a, b]
+    watched = np.empty((count if count <= MANIFOLD.watched * m else 0, 2), np.int64)
+    count = 0
+    for a in range(m if watched.shape[0] > 0 else 0):
+        for b in range(a + 1, m):
+            if world.may[a, b]:
+                watched[count, 0], watched[count, 1] = a, b
+                count += 1
+    until = np.full(watched.shape[0], -np.inf)
     return NearBodies(
         order=np.arange(m), low=np.empty((m, 3)), high=np.empty((m, 3)), pairs=np.empty((capacity, 2), np.int64),
-        count=np.zeros(1, np.int64), put=np.zeros((m, 2), np.bool_), turned=np.empty(m), polygon=np.empty((2, 64, 4)),
+        count=np.zeros(1, np.int64), watched=watched, until=until, travelled=np.zeros((m, 2)), last_c=np.zeros((m, 3)),
+        last_R=np.zeros((n_joints, 3, 3)), put=np.zeros((m, 2), np.bool_), turned=np.empty(m), known_turn=np.zeros(m, np.bool_),
+        known=np.zeros(3, np.bool_), polygon=np.empty((2, 64, 4)),
     )  # fmt: skip

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from bunraku.collision.manifold.broad_phase import near_pairs_of, put_bodies, put_features
+from bunraku.collision.manifold.broad_phase import near_pairs_of, put_bodies, put_centres, put_features, put_once
 from bunraku.collision.manifold.contact_rows import part_by, rub_from
-from bunraku.collision.manifold.pair_contacts import pair_contacts, put_once
+from bunraku.collision.manifold.pair_contacts import pair_contacts
 from bunraku.collision.manifold.round_features import inside_face
 from bunraku.collision.manifold.support import apart_along
 from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD, near_room, place_room
@@ -28,17 +28,20 @@ def _put_half_spaces(world, o, placed):
 def find_contacts(tree, world, t, joints, q0, q1, o, start, end, near):
     """The contacts that a step from q0 to about q1 may need."""
     t.number[0], t.number[1], t.number[2] = 0, tree.n_links, t.number[5]
-    put_bodies(world, joints, q0, o, start)
+    if near.known[0]:
+        put_centres(world, o, start)
+    else:
+        put_bodies(world, joints, q0, o, start)
     put_bodies(world, joints, q1, o, end)
     _put_half_spaces(world, o, start)
     _put_half_spaces(world, o, end)
-    count = near_pairs_of(world, start, end, near)
+    for a in range(world.kind.shape[0]):
+        near.put[a, 0] = near.put[a, 1] = near.known_turn[a] = False
+    count = near_pairs_of(world, o, start, end, near)
     near.count[0] = count
     if count > near.pairs.shape[0]:
         t.number[3] = 1
         return
-    for a in range(world.kind.shape[0]):
-        near.put[a, 0] = near.put[a, 1] = False
     for k in range(count):
         _find_early(tree, world, t, o, start, end, near, near.pairs[k, 0], near.pairs[k, 1])
 
@@ -54,9 +57,10 @@ def _find_early(tree, world, t, o, start, end, near, a, b):
     if away > (world.bound[a] + world.bound[b] + reach) ** 2:
         return
     for body in (a, b):
-        if not near.put[body, 0]:
+        put_once(world, o, start, near.put, body, 0)
+        if not near.known_turn[body]:
             near.turned[body] = _turned(world, start, end, body)
-            put_once(world, o, start, near.put, body, 0)
+            near.known_turn[body] = True
     if world.kind[a] == BODY.polytope and world.kind[b] == BODY.polytope:  # only these need features at the end
         put_once(world, o, end, near.put, a, 1)
         put_once(world, o, end, near.put, b, 1)
@@ -81,7 +85,7 @@ def _all_known(world, a, b):
 
 
 @bare
-def _needs_look(world, t):
+def needs_look(world, t):
     """Whether a contact is of bodies that may meet by other features than those that were near at the start."""
     unsure = False
     for k in range(t.number[0]):
@@ -90,29 +94,29 @@ def _needs_look(world, t):
 
 
 @bare
-def put_ends(tree, world, t, lam, q1, o, end):
-    """Places bodies at the end of a step, for `drop_ghosts`, where a contact acts that is not on a half-space."""
+def act_between(world, t, lam):
+    """Whether a contact acts that is not on a half-space."""
+    out = False
     for k in range(t.number[0]):
-        if lam[t.head[k]] > 0.0 and world.kind[t.key[k, 1]] != BODY.half_space:
-            put_bodies(world, tree.joints, q1, o, end)
-            return
+        out |= lam[t.head[k]] > 0.0 and world.kind[t.key[k, 1]] != BODY.half_space
+    return out
 
 
 @unit("int64")
-def find_more(tree, world, t, joints, q1, o, start, end, near, as_guessed):
-    """Contacts of bodies that are in each other at q1. Returns how many there are.
+def find_more(tree, world, t, o, start, end, near, as_guessed):
+    """Contacts of bodies that are in each other at the end of the step, where joints are placed. Returns how many there are.
 
     Where two bodies had no contact yet, it was not known how far they would come: then their features at the start count. Otherwise
     they are in each other by features that they have at the end only. Where the step ended `as_guessed`, bodies without contacts
     are still apart, and of the others some can meet by no other features: only the rest needs a look.
     """
     before = t.number[0]
-    if as_guessed and not _needs_look(world, t):
+    if as_guessed and not needs_look(world, t):
         return 0
-    put_bodies(world, joints, q1, o, end)
+    put_centres(world, o, end)
     _put_half_spaces(world, o, end)
     if not as_guessed:
-        near.count[0] = near_pairs_of(world, start, end, near)
+        near.count[0] = near_pairs_of(world, o, start, end, near)
     count = near.count[0]
     if count > near.pairs.shape[0]:
         t.number[3] = 1
@@ -271,12 +275,12 @@ def _on_edge(world, end, feature, x):
 def overlaps(figure, bodies, contacts, q):
     """Contacts of bodies that are in each other at q: contacts.key says which, its speed how deep [m]. Returns how many."""
     tree, world, t = borrow(figure), borrow(bodies), borrow(contacts)
-    owned_end, owned_near = place_room(tree.joints.shape[0], world), near_room(world, t.key.shape[0])
+    owned_end, owned_near = place_room(tree.joints.shape[0], world), near_room(tree.joints.shape[0], world, t.key.shape[0])
     end, near = borrow(owned_end), borrow(owned_near)
     t.number[0], t.number[1], t.number[2], t.number[3] = 0, tree.n_links, t.number[5], 0
     o = (0.0, 0.0, 0.0)
     put_bodies(world, tree.joints, q, o, end)
-    found = find_more(tree, world, t, tree.joints, q, o, end, end, near, False)
+    found = find_more(tree, world, t, o, end, end, near, False)
     keep(figure)
     keep(bodies)
     keep(contacts)

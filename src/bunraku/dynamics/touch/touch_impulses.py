@@ -2,7 +2,7 @@
 
 Sweeps of Gauss and Seidel, mixed with those before (Anderson 1965; bunraku.dynamics.touch.mixing): after each sweep the impulses go
 where its change would be least, if it were linear in them. Where there are few rows, Newton's method then finds the exact numbers
-(bunraku.dynamics.friction).
+(bunraku.dynamics.friction); where there are very few, it is tried before any sweep, as if the same rows acted as before.
 
 Many bodies that stick to each other are held more often than they can move: slips of a closed ring of balls contradict each other
 in the last digits, and no impulses hold them all. So, where sweeps do not end, a contact that sticks gives way a little where its
@@ -82,6 +82,8 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w, rings, loose):
         tolerance = 1e-15 + 1e-11 * wrong
     else:
         tolerance = IMPULSES.tolerance + IMPULSES.relative * wrong
+    if m <= IMPULSES.few_rows and _at_once(tree, parts, blocks, g, lam, w, m, scale, tolerance):
+        return 0.0, False
     many = m > IMPULSES.most_rows
     give, firm_sweeps = 0.0, IMPULSES.firm_sweeps
     if rings:
@@ -168,12 +170,49 @@ def _modes(tree, plan, blocks, alive, slides, give):
 
 
 @inline
+def _at_once(tree, parts, blocks, g, lam, w, m, scale, tolerance):
+    """Newton's method from λ for all `m` rows that are near, without sweeps before.
+
+    Returns whether it converged, and to impulses of the same rows as before. Where others act, loads may be shared in many ways,
+    and sweeps find one in which few rows share them.
+    """
+    own, modes, numbers = np.empty(m, np.int64), np.zeros((2, m), np.bool_), np.zeros(m * (2 * m + 3))
+    W, B = lend(numbers, 0, (m, m)), lend(numbers, m * m, (m, m + 1))
+    x, rest = lend(numbers, m * (2 * m + 1), (m,)), lend(numbers, m * (2 * m + 2), (m,))
+    k = 0
+    for c in range(tree.links.shape[0]):
+        if w.near[c]:
+            own[k], x[k], rest[k] = c, lam[c], g[c]
+            w.delta[c] = k  # its place, for a moment
+            k += 1
+    _put_matrix(parts, blocks, w.delta, W)
+    exact = newton_impulses(tree.links, own, W, rest, x, modes[0], modes[1], w.side, w.exponent, B, scale, tolerance)
+    for k in range(m):
+        c = own[k]
+        w.delta[c] = lam[c] - x[k]
+        exact &= w.alive[c] == modes[0, k] and w.slides[c] == modes[1, k]
+    return exact
+
+
+@bare
+def _put_matrix(parts, blocks, place, W):
+    """Adds up W of all rows, each in its `place`."""
+    for b in range(parts.first.shape[0] - 1):
+        nb, mb = size_of(parts, blocks, b)
+        K, first = lend(blocks.K, blocks.at[b, 0], (nb + mb, padded(nb + mb))), blocks.rows[b]
+        for i in range(mb):
+            row = int(place[blocks.row[first + i]])
+            for j in range(mb):
+                W[row, int(place[blocks.row[first + j]])] += K[nb + i, nb + j]
+
+
+@inline
 def _polish(tree, parts, blocks, plan, y, active, sliding, w, scale, give, tolerance):
     """Newton's method from x, into y. Returns whether it converged."""
     own = plan.row
     m = own.shape[0]
     W, B, rest = np.zeros((m, m)), np.empty((m, m + 1)), np.empty(m)
-    at = np.full(tree.links.shape[0], -1)
+    at = np.full(tree.links.shape[0], -1.0)
     for k in range(m):
         c = own[k]
         at[c] = k
@@ -181,10 +220,5 @@ def _polish(tree, parts, blocks, plan, y, active, sliding, w, scale, give, toler
         if tree.links[c].kind == LinkKind.SLIP:
             W[k, k] = give * plan.diagonal[k]
             rest[k] = slip_left(plan, blocks, k, give)
-    for b in range(parts.first.shape[0] - 1):
-        nb, mb = size_of(parts, blocks, b)
-        K, first = lend(blocks.K, blocks.at[b, 0], (nb + mb, padded(nb + mb))), blocks.rows[b]
-        for i in range(mb):
-            for j in range(mb):
-                W[at[blocks.row[first + i]], at[blocks.row[first + j]]] += K[nb + i, nb + j]
+    _put_matrix(parts, blocks, at, W)
     return newton_impulses(tree.links, own, W, rest, y, active, sliding, w.side, w.exponent, B, scale, tolerance)

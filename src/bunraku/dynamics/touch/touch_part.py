@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from bunraku.collision.manifold.broad_phase import put_centres
 from bunraku.collision.manifold.contact_rows import part_by
 from bunraku.collision.manifold.touch_arrays import MANIFOLD
 from bunraku.dynamics.elastic import has_elastic
 from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, advance, further
 from bunraku.dynamics.touch.contact_memory import recall
-from bunraku.dynamics.touch.find_contacts import drop_ghosts, find_contacts, find_more, leaps, put_ends
+from bunraku.dynamics.touch.find_contacts import act_between, drop_ghosts, find_contacts, find_more, leaps, needs_look
 from bunraku.dynamics.touch.lay_strings import lay_strings, look_along
+from bunraku.dynamics.touch.row_slopes import row_gaps, row_slopes
 from bunraku.dynamics.touch.touch_step import touch_step
 from bunraku.dynamics.touch.touched_tree import extend_elimination, touched_tree
 from bunraku.dynamics.variational import begin, workspace
@@ -61,7 +63,7 @@ def _stick(tree, world, t, w, p, dt, out):
         for s in range(1, t.support[c, 0] + 1):
             j = tree.joints[t.support[c, s]].variable
             if j < tree.n_dynamic:
-                out[j] += w.A0[c, j] * t.stick[c]
+                out[j] += w.A0[c, s] * t.stick[c]
 
 
 @bare
@@ -73,7 +75,7 @@ def _rates(tree, world, t, w, v, rate):
             c = t.head[k]
             for s in range(1, t.support[c, 0] + 1):
                 j = tree.joints[t.support[c, s]].variable
-                rate[k] += w.A0[c, j] * v[j]
+                rate[k] += w.A0[c, s] * v[j]
 
 
 @bare
@@ -109,8 +111,8 @@ def _deviation(guess, q1):
 
 
 @inline
-def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, again, rings):
-    """One step by parts, from the guess or `again` from rest. Returns bits, or −1."""
+def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, again, rings, placed):
+    """One step by parts, from the guess or `again` from rest; `placed`: w has the joints at the guess. Returns bits, or −1."""
     n = aug.n_dynamic
     for i in range(n, aug.n_q):
         if not abs(q1[i] - q0[i]) < ROLLOUT.max_leap:
@@ -122,11 +124,43 @@ def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance
             lam[c] = 0.0
             w.alive[c] = w.near[c] = False
     most = ROLLOUT.newton_steps if again == 0 else ROLLOUT.newton_steps_from_rest
-    if touch_step(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings) < 0:
+    if touch_step(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings, placed) < 0:
         return -1
     if further(aug, q0, q1, ROLLOUT.max_turn):
         return -1
     return STEP_BITS.retried if again > 0 else 0
+
+
+@bare
+def _copy_joints(source, placed):
+    """Where joints are, from `source`."""
+    for j in range(placed.p.shape[0]):
+        for i in range(3):
+            placed.p[j, i] = source.p[j, i]
+            for k in range(3):
+                placed.R[j, i, k] = source.R[j, i, k]
+        for i in range(6):
+            placed.S[j, i] = source.S[j, i]
+
+
+@bare
+def forget_start(near):
+    """The next step does not begin where the last has ended, or not about the same origin."""
+    near.known[0] = near.known[1] = near.known[2] = False
+
+
+@bare
+def _begin_contacts(aug, w, o, q0, start, first):
+    """`begin` for rows from `first` on; joints are placed."""
+    row_slopes(aug, w, o, q0, start.R, start.p, start.S, first, aug.n_links, w.h0, w.A0)
+
+
+@bare
+def _end_contacts(n_links, aug, w, o, q1):
+    """`begin` at the end of the step, without gradients of contacts: in the next step they are others."""
+    place(aug.joints, 0, aug.joints.shape[0], q1, o, w.R, w.p, w.S)
+    row_slopes(aug, w, o, q1, w.R, w.p, w.S, 0, n_links, w.h0, w.A0)
+    row_gaps(aug, w, o, q1, n_links, w.h0)
 
 
 @bare
@@ -160,7 +194,7 @@ def _overtaken(t, w, lam):
 @inline
 def solve_part(
     own, parts, world, laid, t, memory, w, lone, origin, start, end, near, q0, p0, v0, u, dt, share, kappa, tolerance, q1, impulse,
-    live, slides, p1, rate, firm, bounces,
+    live, slides, p1, rate, old, firm, bounces,
 ):  # fmt: skip
     """One step of length dt from (q0, p0) with the rates v0 before; q1 holds the guess, and its kinematic part what is asked for.
 
@@ -177,29 +211,44 @@ def solve_part(
     if t.number[3] > 0 or (not firm and leaps(world, start, end, near)):
         return -1
     _recall_all(t, memory, impulse, live, slides, dt, bounces)
-    old = impulse.copy()
-    stretches, got, settled, early = has_elastic(own), 0, False, 0.0
+    for c in range(t.number[1]):
+        old[c] = impulse[c]
+    stretches, got, settled, early, alone, placed = has_elastic(own), 0, False, 0.0, False, True
+    first = own.n_links if near.known[1] and laid.link.shape[0] == 0 else 0
+    near.known[0] = near.known[1] = False
     for _ in range(MANIFOLD.max_rounds):
         early = 0.0
         if t.number[0] == 0 and t.number[4] == 0:
             _ready(own, lone, live, slides)
-            begin(own, lone, origin, q0)
+            if not near.known[2]:
+                begin(own, lone, origin, q0)
+            near.known[2], alone, placed = False, True, False
             got = advance(own, lone, origin, q0, p0, u, dt, share, kappa, q1, impulse, p1, tolerance)
             _copy_end(own, lone, w)
+            if own.n_links > 0:
+                _copy_joints(lone, end)
+            else:
+                place(own.joints, 0, own.joints.shape[0], q1, origin, end.R, end.p, end.S)
         else:
             grown = touched_tree(own, own.joints, t)
             aug = borrow(grown)
             _ready(aug, w, live, slides)
-            begin(aug, w, origin, q0)
+            _begin_contacts(aug, w, origin, q0, start, first)
+            if placed:
+                _copy_joints(end, w)
+            near.known[2], alone, first = False, False, 0
             _stick(own, world, t, w, p0, dt, pulled)
             _rates(own, world, t, w, v0, rate)
             got, rings = -1, _are_rings(t)
             for again in range(2):
                 if got < 0 and not stretches:
-                    got = _attempt(aug, parts, w, origin, q0, pulled, u, dt, share, q1, impulse, old, p1, tolerance, again, rings)
+                    got = _attempt(
+                        aug, parts, w, origin, q0, pulled, u, dt, share, q1, impulse, old, p1, tolerance, again, rings, placed
+                    )  # fmt: skip
+                placed = False
             if got >= 0:
                 early = _overtaken(t, w, impulse)
-                begin(aug, w, origin, q1)
+                _end_contacts(own.n_links, aug, w, origin, q1)
                 if openness(aug, q1, w.h0, w.x) > MANIFOLD.max_open:
                     got = -1
             if got < 0 and (firm or stretches):  # by the way of figures that do not touch, which knows what to do
@@ -211,7 +260,7 @@ def solve_part(
                 for i in range(n, nq):
                     q1[i] = guess[i]
                 got = advance(aug, whole, origin, q0, pulled, u, dt, share, kappa, q1, impulse, p1, tolerance)
-                begin(aug, w, origin, q1)
+                _end_contacts(own.n_links, aug, w, origin, q1)
                 _copy_end(aug, whole, w)
                 keep(heavy)
             keep(grown)
@@ -220,12 +269,15 @@ def solve_part(
         rows = t.number[1]
         for c in range(rows):
             live[c], slides[c] = w.alive[c], w.slides[c]
-        far = _deviation(guess, q1)
-        more = find_more(own, world, t, own.joints, q1, origin, start, end, near, far < MANIFOLD.as_guessed)
+        as_guessed = _deviation(guess, q1) < MANIFOLD.as_guessed
+        if not alone and (not as_guessed or needs_look(world, t) or laid.link.shape[0] > 0 or act_between(world, t, impulse)):
+            _copy_joints(w, end)
+        more = find_more(own, world, t, origin, start, end, near, as_guessed)
         if t.number[3] > 0:
             return -1
         if more == 0:
-            put_ends(own, world, t, impulse, q1, origin, end)
+            if act_between(world, t, impulse):
+                put_centres(world, origin, end)
             more = drop_ghosts(world, t, w, origin, end, impulse)
         if laid.link.shape[0] > 0:
             place(own.joints, 0, own.joints.shape[0], q1, origin, w.R, w.p, w.S)
@@ -241,6 +293,11 @@ def solve_part(
         for i in range(n, nq):
             q1[i] = guess[i]
     if settled and (firm or early < MANIFOLD.overtaken):
+        if alone:
+            _copy_joints(end, start)
+        else:
+            _copy_joints(w, start)
+        near.known[0], near.known[1], near.known[2] = True, not alone, alone
         return got
     if not firm:
         return -1
@@ -249,7 +306,7 @@ def solve_part(
     for i in range(n):
         p1[i] = 0.0
     grown = touched_tree(own, own.joints, t)
-    begin(borrow(grown), w, origin, q0)
+    _end_contacts(own.n_links, borrow(grown), w, origin, q0)
     keep(grown)
     for c in range(t.number[1]):
         impulse[c] = 0.0

@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bunraku.dynamics.joint_pairs import put_columns, spread
 from bunraku.dynamics.kkt import down, reduce, up
 from bunraku.dynamics.lagrangian import columns
 from bunraku.dynamics.springs import spring_forces
 from bunraku.figure.records import FigureTree
 from bunraku.kernels.blocks import lend, padded
-from bunraku.kernels.compile import bare, inline
+from bunraku.kernels.compile import bare, inline, woven
+from bunraku.kernels.row_sums import pair_rows
 from bunraku.spatial.algebra import dot3, dot6, get3, get6
 
 
@@ -106,6 +108,10 @@ class PartBlocks(NamedTuple):
     """Right sides: variables and rows of each part."""
     diagonal: Any
     """(rows of the step,) W_cc."""
+    numbers: Any
+    """What holds all these."""
+    places: Any
+    more: Any
 
 
 @inline
@@ -113,26 +119,33 @@ def blocks_of(tree, parts, near):
     """Empty blocks for the rows that are `near`."""
     count, n = parts.first.shape[0] - 1, tree.n_dynamic
     nc = tree.links.shape[0]
-    owner, rows = np.full((nc, 4), -1), np.zeros(count + 1, np.int64)
+    places = np.empty(4 * nc + 6 * count + 1, np.int64)  # few allocations: each takes as long as a short sum
+    owner, at = lend(places, 0, (nc, 4)), lend(places, 4 * nc, (count, 4))
+    rows, filled = lend(places, 4 * nc + 4 * count, (count + 1,)), lend(places, 4 * nc + 5 * count + 1, (count,))
+    for b in range(count):
+        rows[b] = filled[b] = 0
+    rows[count] = 0
     for c in range(nc):
+        owner[c, 0] = owner[c, 1] = -1
         if near[c]:
             _own(tree, parts, n, c, owner)
             for k in range(2):
                 if owner[c, k] >= 0:
                     rows[owner[c, k] + 1] += 1
-    at, sizes = np.zeros((count, 4), np.int64), np.zeros(5, np.int64)
+    wide, high, square, lists = 0, 0, 0, 0
     for b in range(count):
         nb, mb = parts.first[b + 1] - parts.first[b], rows[b + 1]
         width = padded(nb + mb)
         rows[b + 1] += rows[b]
-        for k in range(4):
-            at[b, k] = sizes[k]
-        sizes[0] += (nb + mb) * width
-        sizes[1] += nb * width
-        sizes[2] += nb * nb
-        sizes[3] += nb * (1 + nb + mb)
-    row, filled = np.empty(rows[count], np.int64), np.zeros(count, np.int64)
-    E = np.zeros(sizes[3], np.int64)
+        at[b, 0], at[b, 1], at[b, 2], at[b, 3] = wide, high, square, lists
+        wide += (nb + mb) * width
+        high += nb * width
+        square += nb * nb
+        lists += nb * (1 + nb + mb)
+    total = rows[count]
+    more, numbers = np.empty(total + lists, np.int64), np.empty(wide + high + square + 2 * total + n + nc)
+    row, E = lend(more, 0, (total,)), lend(more, total, (lists,))
+    back = wide + high + square
     for c in range(nc):
         for k in range(2):
             b = owner[c, k]
@@ -141,8 +154,9 @@ def blocks_of(tree, parts, near):
                 row[rows[b] + filled[b]] = c
                 filled[b] += 1
     out = PartBlocks(
-        np.empty(sizes[0]), np.empty(sizes[1]), np.empty(sizes[2]), E, at, rows, row, owner, np.zeros(rows[count]),
-        np.zeros(n + rows[count]), np.zeros(nc),
+        lend(numbers, 0, (wide,)), lend(numbers, wide, (high,)), lend(numbers, wide + high, (square,)), E, at, rows, row, owner,
+        lend(numbers, back, (total,)), lend(numbers, back + total, (n + total,)), lend(numbers, back + n + 2 * total, (nc,)),
+        numbers, places, more,
     )  # fmt: skip
     _lists(tree, parts, near, out)
     return out
@@ -159,6 +173,8 @@ def _own(tree, parts, n, c, owner):
                 owner[c, 0] = b
             elif owner[c, 0] != b:
                 owner[c, 1] = b
+            if parts.first.shape[0] == 2 or owner[c, 1] >= 0:
+                return
 
 
 @bare
@@ -223,10 +239,12 @@ def fill_blocks(tree, parts, blocks, w, dt, share, u, o):
     g = (tree.gravity[0], tree.gravity[1], tree.gravity[2])
     blocks.K[:] = 0.0
     blocks.D22[:] = 0.0
-    for j in range(nm):
-        qj = joints[j].variable
-        if qj < n:
-            _joint(joints, parts, blocks, n, j, qj, g, dt, share, w)
+    if w.columns.shape[0] > 0:
+        _joints_at_once(joints, parts, blocks, n, nm, g, dt, share, w)
+    else:
+        for j in range(nm):
+            if joints[j].variable < n:
+                _joint(joints, parts, blocks, n, j, joints[j].variable, g, dt, share, w)
     if tree.springs.shape[0] > 0:
         _add_springs(tree, parts, blocks, w, dt, share, u, o)
     for c in range(tree.links.shape[0]):
@@ -239,7 +257,7 @@ def fill_blocks(tree, parts, blocks, w, dt, share, u, o):
             for s in range(tree.support[c, 0] + 1):
                 d = joints[tree.support[c, s]].variable if s > 0 else tree.links[c].variable
                 if 0 <= d < n and parts.part[d] == b:
-                    K[at, parts.local[d]], K[parts.local[d], at] = w.A1[c, d], -w.A0[c, d]
+                    K[at, parts.local[d]], K[parts.local[d], at] = w.A1[c, s], -w.A0[c, s]
     for c in range(blocks.diagonal.shape[0]):
         blocks.diagonal[c] = 0.0
     for b in range(parts.first.shape[0] - 1):
@@ -269,9 +287,42 @@ def _joint(joints, parts, blocks, n, j, qj, g, dt, share, w):
             K[x, y], K[y, x] = 0.25 * qq + 0.5 * (qv - vq) - vv, 0.25 * qq + 0.5 * (vq - qv) - vv
             D22[x, y] = D22[y, x] = 0.25 * qq + 0.5 * (qv + vq) + vv
         i = joints[i].parent
-    odd, damping = 0.25 * dt * joints[j].stiffness, joints[j].damping
-    K[y, y] -= odd + joints[j].armature / dt + share * damping
-    D22[y, y] += joints[j].armature / dt - odd - (1.0 - share) * damping
+    _alone(joints[j], dt, share, K, D22, y)
+
+
+@bare
+def _joints_at_once(joints, parts, blocks, n, nm, g, dt, share, w):
+    """The same of all joints, eight pairs at a time, where there are few."""
+    last, scale, Y = 0, (dt, 1.0 / dt, 1.0), w.Y
+    spread(joints, nm, 0, w.S, w.T, w.columns)
+    put_columns(nm, g, w.S, w.T, w.I, w.P, w.pair)
+    for j in range(nm):
+        qj = joints[j].variable
+        last = max(last, qj + 1)
+        if qj >= n:
+            continue
+        pair_rows(Y, w.pair, j, scale, w.columns, last)
+        b = parts.part[qj]
+        nb, mb = size_of(parts, blocks, b)
+        K, D22 = lend(blocks.K, blocks.at[b, 0], (nb + mb, padded(nb + mb))), lend(blocks.D22, blocks.at[b, 2], (nb, nb))
+        y, i = parts.local[qj], j
+        while i >= 0:
+            qi = joints[i].variable
+            if qi < n:
+                x, r, k = parts.local[qi], qi >> 3, qi & 7
+                dd = Y[r, 0, k]
+                K[x, y], K[y, x] = Y[r, 1, k] - dd, Y[r, 2, k] - dd
+                D22[x, y] = D22[y, x] = dd
+            i = joints[i].parent
+        _alone(joints[j], dt, share, K, D22, y)
+
+
+@woven
+def _alone(joint, dt, share, K, D22, y):
+    """What stiffness, armature and damping of a joint bring."""
+    odd, damping = 0.25 * dt * joint.stiffness, joint.damping
+    K[y, y] -= odd + joint.armature / dt + share * damping
+    D22[y, y] += joint.armature / dt - odd - (1.0 - share) * damping
 
 
 @bare

@@ -14,7 +14,7 @@ from bunraku.dynamics.lagrangian import total_mass
 from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, energy, extrapolate, with_joints
 from bunraku.dynamics.touch.contact_memory import remember
 from bunraku.dynamics.touch.lay_strings import look_along
-from bunraku.dynamics.touch.touch_part import bounce, leaving, solve_part
+from bunraku.dynamics.touch.touch_part import bounce, forget_start, leaving, solve_part
 from bunraku.dynamics.touch.touched_tree import light_workspace, touched_tree
 from bunraku.dynamics.variational import workspace
 from bunraku.kernels.compile import bare, borrow, keep, kernel
@@ -64,11 +64,11 @@ def touch_rollout(
     p1, seen, out, q1 = np.empty(n), np.empty(nq), np.empty(nq), np.empty(nq)
     qa, pa, va, guess, sums = np.empty(nq), np.empty(n), np.empty(nq), np.empty(nq), np.zeros(nl)
     size, room = t.links.shape[0], t.key.shape[0]
-    impulse, live, slides = np.zeros(size), np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    impulse, old, live, slides = np.zeros(size), np.zeros(size), np.zeros(size, np.bool_), np.zeros(size, np.bool_)
     rate, speed = np.zeros(room), np.zeros(room)
     owned_start, owned_end = place_room(home.shape[0], world), place_room(home.shape[0], world)
     start, end = borrow(owned_start), borrow(owned_end)
-    owned_near = near_room(world, room)
+    owned_near = near_room(home.shape[0], world, room)
     near = borrow(owned_near)
     for c in range(nl):
         impulse[c], live[c] = lam[c], alive[c]
@@ -88,6 +88,7 @@ def touch_rollout(
             place(own.joints, 0, own.joints.shape[0], q[0], (0.0, 0.0, 0.0), w.R, w.p, w.S)
             last = max(tree.n_massive - 1, 0)
             origin = (w.p[last, 0], w.p[last, 1], w.p[last, 2])
+            forget_start(near)
         extrapolate(q, n, guess)
         for i in range(nq):
             qa[i], va[i] = q[0, i], (q[0, i] - q[1, i]) / dt
@@ -105,15 +106,17 @@ def touch_rollout(
             firm = stuck or length == 1
             bits_now = solve_part(
                 own, parts, world, laid, t, memory, w, lone, origin, start, end, near, qa, pa, va, U[k], part, share, kappa,
-                tolerance, q1, impulse, live, slides, p1, rate, firm, bounces,
+                tolerance, q1, impulse, live, slides, p1, rate, old, firm, bounces,
             )  # fmt: skip
             if t.number[3] > 0:
                 break
             if bits_now < 0:
                 length //= 2
+                forget_start(near)
                 continue
             if bits_now & STEP_BITS.held and bounces and bounce(t):  # nothing bounces where there is no room
                 bounces = False
+                forget_start(near)
                 continue
             logged = _log(t, w, origin, impulse, k, logged, ints, floats)
             if logged > ints.shape[0]:
@@ -165,6 +168,7 @@ def touch_rollout(
         if recentre(own, home, charts, q[0], p, q[1:seen_row]) > 0:
             unwind(own, charts, q[0], p, q[1:seen_row], seen)
             got |= STEP_BITS.recharted
+            forget_start(near)
         outside(own, charts, q[0], seen, out)
         for i in range(nq):
             seen[i] = q[seen_row, i] = Q[k, i] = out[i]

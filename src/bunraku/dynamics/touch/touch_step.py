@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from bunraku.dynamics.lagrangian import slopes
+from bunraku.dynamics.touch.row_slopes import row_slopes
 from bunraku.dynamics.touch.touch_impulses import IMPULSES, touch_impulses
 from bunraku.dynamics.touch.touch_parts import blocks_of, eliminate, fill_blocks, substitute
 from bunraku.dynamics.variational import NEWTON, choose, equations, midpoint, open_links
 from bunraku.kernels.compile import bare, borrow, keep, unit, woven
-from bunraku.kinematics.gaps import gaps
 from bunraku.kinematics.tree import place
 
 
@@ -30,34 +30,35 @@ def _residual(tree, w, q0, p0, dt, share, lam, p1):
             for s in range(tree.support[c, 0] + 1):
                 i = joints[tree.support[c, s]].variable if s > 0 else tree.links[c].variable
                 if 0 <= i < n:
-                    w.r[i] -= w.A0[c, i] * lam[c]
+                    w.r[i] -= w.A0[c, s] * lam[c]
 
 
 @bare
-def _look(tree, w, o, q0, q1, u, dt, lam, first):
+def _look(tree, w, o, q0, q1, u, dt, lam, first, placed):
     """Gaps at q1, the tree half-way, and which rows may act. Returns whether these have changed."""
     joints = tree.joints
-    place(joints, 0, joints.shape[0], q1, o, w.R, w.p, w.S)
-    gaps(tree, q1, w.R, w.p, w.S, o, w.x, w.f, w.n, w.h, w.A1)
+    if not placed:
+        place(joints, 0, joints.shape[0], q1, o, w.R, w.p, w.S)
+    row_slopes(tree, w, o, q1, w.R, w.p, w.S, 0, tree.links.shape[0], w.h, w.A1)
     midpoint(tree, w, o, q0, q1, u, dt)
     changed, _ = choose(tree, w, lam, first)
     return changed
 
 
 @unit("int64", allocates=True)
-def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings):
+def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings, placed):
     """Solves one step; arguments and result as of bunraku.dynamics.variational.step, `old` is λ of the last.
 
-    `rings`: no two bodies have more than one contact. Links must not stretch.
+    `rings`: no two bodies have more than one contact. `placed`: w already has the joints at q1. Links must not stretch.
     """
     n, nc = tree.n_dynamic, tree.links.shape[0]
     last, factored, loose = math.inf, False, False
     g, r = w.r[n : n + nc], w.r[:n]
     before = old if rings else lam[:nc].copy()
-    _look(tree, w, o, q0, q1, u, dt, lam, True)
+    _look(tree, w, o, q0, q1, u, dt, lam, True, placed)
     lent = blocks_of(tree, parts, w.near)
     for iteration in range(most):
-        changed = iteration > 0 and _look(tree, w, o, q0, q1, u, dt, lam, False)
+        changed = iteration > 0 and _look(tree, w, o, q0, q1, u, dt, lam, False, False)
         if changed:
             keep(lent)
             lent = blocks_of(tree, parts, w.near)
