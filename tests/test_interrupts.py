@@ -83,6 +83,64 @@ def test_in_a_destructor(stalled: bool) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+SWALLOWED = """
+import ctypes, os, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from bunraku.cli import command
+
+class Thing:
+    @property
+    def part(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(1000))
+
+has = ctypes.pythonapi.PyObject_HasAttrString
+has.argtypes = (ctypes.py_object, ctypes.c_char_p)
+
+def app():
+    assert not has(Thing(), b"part")  # an exception means that it has none
+    time.sleep(600)
+
+command.app = app
+command.main()
+"""
+
+
+def test_where_compiled_code_drops_exceptions() -> None:
+    done = subprocess.run([sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+CAUGHT = """
+import os, signal, time
+__name__ = "bunraku.search"
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from bunraku.cli import command
+
+def search():
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        sum(range(1000))
+    except KeyboardInterrupt:
+        return "best so far"
+
+def app():
+    found = search()
+    time.sleep(0.3)
+    print(found)
+    raise SystemExit(130)
+
+command.app = app
+command.main()
+"""
+
+
+def test_one_that_was_caught_does_not_come_again() -> None:
+    """Who has caught it writes the best so far, undisturbed."""
+    done = subprocess.run([sys.executable, "-c", CAUGHT], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "best so far\n", "")
+
+
 IN_A_CONSTRUCTOR = """
 import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)

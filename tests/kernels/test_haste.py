@@ -59,3 +59,45 @@ def test_remembered_types_are_those_that_numba_finds() -> None:
     """Of the same operators between other types, and with other flags; also after a failure."""
     done = subprocess.run([sys.executable, "-c", REMEMBERED], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+SAME_CODE = """
+import re
+import numba, numpy as np
+from bunraku.kernels.haste import hurry
+
+def walk(rows, weights, most):
+    total, seen, last = 0.0, np.zeros(rows.shape[0]), (1.0, 2)
+    for i in range(rows.shape[0]):
+        if rows[i, 0] < most:
+            continue
+        for j in range(rows.shape[1]):
+            weight = weights.slope if j > i else weights.rest[j]
+            total += weight * rows[i, j] * last[0]
+            if total > 1e9:
+                break
+        else:
+            seen[i] = max(total, seen[i - 1])
+        last = (total, j)
+    return np.dot(seen, seen) + last[1], seen[1:].copy()
+
+Weights = __import__("collections").namedtuple("Weights", "slope rest")
+signature = tuple(map(numba.typeof, (np.zeros((3, 4)), Weights(1.0, np.zeros(4)), 0.5)))
+
+def code():
+    compiled = numba.njit(walk, error_model="numpy", fastmath=True)
+    compiled.compile(signature)
+    lines = compiled.inspect_llvm(signature).splitlines()
+    return [re.sub('@"[^"]*"|@[^ ,()]*', "@", line) for line in lines if line.startswith("  ")]  # names count functions
+
+before = code()
+assert code() == before, "the same twice"
+hurry()
+assert code() == before
+assert len(before) > 100
+"""
+
+
+def test_the_same_code_comes_out() -> None:
+    done = subprocess.run([sys.executable, "-c", SAME_CODE], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
@@ -80,6 +80,7 @@ def main() -> None:
     except Exception:
         if not _Heard.interrupt:
             raise
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         status = 130  # compiled modules that are being imported make another error of it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C finds nothing to stop
     if threading.active_count() > 1:  # do not wait for other threads
@@ -102,7 +103,27 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     stop_waiting = getattr(sys.modules.get("bunraku.kernels.apart"), "stop_waiting", None)
     if stop_waiting is not None:  # it is while the module is being imported
         stop_waiting()
-    signal.default_int_handler(number, frame)
+    raise _CtrlC
+
+
+class _CtrlC(KeyboardInterrupt):
+    """Ctrl-C, which is sent again if nobody has caught it: compiled modules, Python's own too, may drop an exception of a function
+    that they call, for instance of `__eq__` while they look something up in a dictionary."""
+
+    sent_again = False
+
+    def __del__(self) -> None:
+        if not self.sent_again and not _catches(self.__traceback__):
+            _thread.start_new_thread(_again, ())
+
+
+def _catches(reached: TracebackType | None) -> bool:
+    """Whether the outermost function that an exception has `reached` is one of ours that has a handler: other modules catch no
+    Ctrl-C for good."""
+    if reached is None:
+        return False
+    frame = reached.tb_frame
+    return str(frame.f_globals.get("__name__")).startswith("bunraku.") and bool(frame.f_code.co_exceptiontable)
 
 
 def _not_lost(ignored: Any) -> None:
@@ -112,6 +133,8 @@ def _not_lost(ignored: Any) -> None:
     """
     if isinstance(ignored.exc_value, KeyboardInterrupt):
         _thread.start_new_thread(_again, ())  # a threading.Thread holds locks while it starts
+        if isinstance(ignored.exc_value, _CtrlC):
+            ignored.exc_value.sent_again = True
     elif not _Heard.interrupt:
         sys.__unraisablehook__(ignored)
 

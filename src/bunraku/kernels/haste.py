@@ -6,8 +6,13 @@ import gc
 from typing import Any
 
 import llvmlite.binding as llvm
+from numba.core import codegen, ir, transforms
+from numba.core.annotations.type_annotations import TypeAnnotation
+from numba.core.base import BaseContext
+from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.targetconfig import ConfigStack, TargetConfig
 from numba.core.types.functions import BaseFunction
+from numba.np import linalg
 
 
 def hurry() -> None:
@@ -16,6 +21,12 @@ def hurry() -> None:
     _compare_flags_by_value()
     _remember_signatures()
     _lock_without_events()
+    _refresh_what_is_new()
+    _list_variables_by_type()
+    _find_lifetimes_once()
+    _annotate_nothing()
+    _optimise_what_has_a_body()
+    _trust_in_blas()
 
 
 def _compare_flags_by_value() -> None:
@@ -62,3 +73,90 @@ def _lock_without_events() -> None:
     lock = llvm.ffi.lib._lock
     for entering, leaving in list(lock._cblist):
         lock.unregister(entering, leaving)
+
+
+def _refresh_what_is_new() -> None:
+    """At each function that numba compiles or looks up, it goes through all registries for what modules have added to them."""
+    refresh = BaseContext.refresh
+    seen: dict[int, int] = {}
+
+    def registered(context: Any) -> int:
+        """How much there is in the registries, which only grow."""
+        both = (*context._registries.items(), *context.typing_context._registries.items())
+        return sum(len(getattr(registry, name)) for registry, loader in both for name in loader.registry_items)
+
+    def refresh_if_new(self: Any) -> None:
+        if seen.get(id(self)) != registered(self):
+            refresh(self)
+            seen[id(self)] = registered(self)
+
+    context: Any = BaseContext
+    context.refresh = refresh_if_new
+
+
+def _list_variables_by_type() -> None:
+    """Numba asks for the variables of a statement ten times, and tests the class of each member four times."""
+    list_of = ir.Inst._rec_list_vars
+    none = {str, int, float, bool, type(None), ir.Loc}
+
+    def quick_list(self: Any, value: Any) -> list[Any]:
+        kind = type(value)
+        if kind in none:
+            return []
+        if kind is ir.Var:
+            return [value]
+        if kind is not list and kind is not tuple and kind is not dict:
+            return list_of(self, value)  # type: ignore[no-any-return]
+        found: list[Any] = []
+        for one in value.values() if kind is dict else value:
+            kind = type(one)
+            if kind is ir.Var:
+                found.append(one)
+            elif kind not in none:
+                found += quick_list(self, one)
+        return found
+
+    inst: Any = ir.Inst
+    inst._rec_list_vars = quick_list
+
+
+def _find_lifetimes_once() -> None:
+    """Numba finds out after each of its passes which variables are alive at the start of each block; only generators and Python's
+    objects need that. Lifetimes are found where they are asked for: before the machine code of a function is made."""
+    run = PostProcessor.run
+
+    def quick_run(self: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        code = self.func_ir
+        if emit_dels or code.is_generator:
+            run(self, emit_dels, extend_lifetimes)
+            return
+        code.blocks = transforms.canonicalize_cfg(code.blocks)
+        code.variable_lifetime, code.generator_info = VariableLifetime(code.blocks), None
+
+    processor: Any = PostProcessor
+    processor.run = quick_run
+
+
+def _annotate_nothing() -> None:
+    """Numba keeps a text with the type of each variable in the cache, for `inspect_types`."""
+    annotation: Any = TypeAnnotation
+    annotation.__str__ = lambda _: ""
+
+
+def _optimise_what_has_a_body() -> None:
+    """Numba sets up LLVM's passes for each function that a module only declares, too: four of five."""
+
+    def optimize(self: Any, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        for function in module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+    library: Any = codegen.CPUCodeLibrary
+    library._optimize_functions = optimize
+
+
+def _trust_in_blas() -> None:
+    """Numba loads scipy to see whether it is installed, which takes longer than compiling two functions."""
+    linalg.ensure_blas = lambda: None
