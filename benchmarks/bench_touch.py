@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -34,14 +35,14 @@ R = 0.05
 def bench_marionette() -> dict[str, float]:
     """A step of marionette22 whose shoes rest on the floor, with ten pairs near each other, and of one without touch; also
     where every second string is pulled in by 4 cm and let out, so that it steps on the floor, and the same of the actor."""
-    out = {}
+    out: dict[str, float] = {}
     for name, rise in (("marionette22", 0.0), ("marionette22", 0.04), ("actor", 0.04)):
         label = f"touch.{name}" + ("_moving" if rise else "")
         touching, bare, hands = on_the_floor(name, rise)
         times = interleaved(
             {
-                f"{label}_us": lambda touching=touching, hands=hands: touching.run(hands, energy=False),
-                f"{label}_without_us": lambda bare=bare, hands=hands: bare.run(hands, energy=False),
+                f"{label}_us": partial(touching.run, hands, energy=False),
+                f"{label}_without_us": partial(bare.run, hands, energy=False),
             }
         )
         out |= {key: time / len(hands) for key, time in times.items()}
