@@ -39,6 +39,7 @@ def test_a_walk_is_played_on_the_spot_from_rest_to_rest() -> None:
     assert np.ptp(piece.column("lhip_rx")) > 0.2  # but it walks
 
 
+@pytest.mark.slow
 def test_a_person_waves_in_a_show(tmp_path: Path) -> None:
     save(gestures.wave(5.0), tmp_path / "person.bvh")
     (tmp_path / "show.yaml").write_text(SHOW)

@@ -25,7 +25,7 @@ def done(name, seed=0):
 @pytest.mark.parametrize(
     ("name", "variables"),
     [
-        ("factory", 12),
+        pytest.param("factory", 12, marks=pytest.mark.slow),
         pytest.param("factory_door", 12, marks=pytest.mark.slow),
         pytest.param("living_room", 15, marks=pytest.mark.slow),  # on the stage: tests/teleop/test_opening.py
         ("ramp", 18),
@@ -60,6 +60,7 @@ def test_the_same_seed_gives_the_same_motion():
         assert np.array_equal(mine.q, other.q)
 
 
+@pytest.mark.slow
 def test_samples_only_say_how_many_are_kept():
     made = done("living_room")
     few = replace(made, samples=78).kept

@@ -17,6 +17,8 @@ from bunraku.figure import Mesh
 from bunraku.kinematics.forward import frames_along
 from bunraku.spatial import se3
 
+pytestmark = pytest.mark.slow  # all share one motion, which takes ten seconds
+
 
 @pytest.fixture(scope="module")
 def errand():

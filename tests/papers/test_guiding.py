@@ -86,6 +86,7 @@ def test_scenario_down_the_steps_across_the_room_to_the_door() -> None:
     assert [mode for mode, _ in groupby(m.replace("right_foot", "left_foot") for m in modes)] == ["left_foot", "trunk", "left_hand"]
 
 
+@pytest.mark.slow
 def test_scenario_in_physics() -> None:
     """Fig. 12: the same behind a socket in MuJoCo, with position servos; what the operator sees is what the robot measures."""
     pytest.importorskip("mujoco")

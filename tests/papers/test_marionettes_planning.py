@@ -94,7 +94,7 @@ def test_plans_may_let_a_string_go_slack_and_catch() -> None:
     raise AssertionError(f"only {kinds}")
 
 
-@pytest.mark.parametrize(("name", "share"), [("ao-est", 0.75), ("sst", 0.75)])
+@pytest.mark.parametrize(("name", "share"), [("ao-est", 0.75), pytest.param("sst", 0.75, marks=pytest.mark.slow)])
 def test_cost_falls_with_time(name: str, share: float) -> None:
     first = last = 0.0
     for seed in range(1, 5):  # of single seeds some begin with a plan that is hard to better

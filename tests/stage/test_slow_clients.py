@@ -88,6 +88,7 @@ def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts files in /proc")
 def test_a_thousand_visits_leak_nothing() -> None:
     """Raw sockets: a handshake, a hello, a join, and gone, half of them without a goodbye."""

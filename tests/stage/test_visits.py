@@ -147,6 +147,7 @@ def ended(process: subprocess.Popen[str]) -> None:
         process.stdout.close()
 
 
+@pytest.mark.slow
 def test_a_stage_that_is_killed_and_started_again_is_told(browser: Browser) -> None:
     process, address = started(0)
     try:

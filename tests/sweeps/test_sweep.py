@@ -128,6 +128,7 @@ def test_a_measure_and_a_run_that_raise(tmp_path: Path) -> None:
     assert again.found == 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix" or (hasattr(os, "geteuid") and os.geteuid() != 0), reason="a small disk needs root")
 def test_a_full_disk(tmp_path: Path) -> None:
     """One clear error; what is stored is whole, and the sweep goes on when there is room."""

@@ -65,6 +65,7 @@ def test_names_that_cannot_be_written_are_refused_first(file, tmp_path):
     assert "no agent of the team is a person" in told(file, "-o", tmp_path / "tray.bvh").output
 
 
+@pytest.mark.slow
 def test_many_seeds(file, tmp_path, monkeypatch):
     """`--runs` is a sweep over seeds: a second time, the runs are taken from the store."""
     monkeypatch.setattr(result_store, "default_folder", lambda: tmp_path / "store")

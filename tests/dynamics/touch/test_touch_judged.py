@@ -94,7 +94,7 @@ def pile(seed: int, folder: Path, steps: int) -> None:
     assert np.mean(out.bits & (STEP_BITS.held | STEP_BITS.frozen) > 0) < 0.05
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [pytest.param(0, marks=pytest.mark.slow), 1, 2, 3])
 def test_piles_of_all_shapes(seed: int, tmp_path: Path) -> None:
     pile(seed, tmp_path, 120)
 
@@ -189,6 +189,7 @@ def test_two_small_things_meet_in_flight() -> None:
     assert len(simulation.log.gap)
 
 
+@pytest.mark.slow
 def test_a_wall_of_bricks_with_hundreds_of_contacts_stands() -> None:
     bricks = {}
     for row in range(5):

@@ -85,6 +85,7 @@ def test_the_gradient_is_that_of_difference_quotients():
         assert (moved[0] - moved[1]) / 2e-6 == pytest.approx(2.0 * float((grad * z).sum()), rel=1e-4, abs=1e-3 * np.abs(grad).max())
 
 
+@pytest.mark.slow
 def test_a_window_that_slides_gives_nearly_the_same_motion():
     course, feet, want, guess = problem()
     whole = smooth(GECKO, course, guess, feet, want).Q
