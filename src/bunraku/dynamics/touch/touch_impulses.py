@@ -113,8 +113,6 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w, rings, loose):
             if give > 0.0:
                 tolerance = IMPULSES.loose_tolerance + IMPULSES.loose_relative * wrong
         if worst < tolerance:
-            if m <= IMPULSES.few_rows:  # what changes little may still be far from its end
-                exact = _polish(tree, parts, blocks, plan, y, active, sliding, w, scale, give, tolerance)
             break
         if newton and sweeps >= tried:
             tried *= 3 if m < IMPULSES.most_rows // 2 else 100
