@@ -80,7 +80,7 @@ def main() -> None:
     except Exception:
         if not _Heard.interrupt:
             raise
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # already here: the exception, once freed, may send it again
         status = 130  # compiled modules that are being imported make another error of it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C finds nothing to stop
     if threading.active_count() > 1:  # do not wait for other threads
