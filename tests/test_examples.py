@@ -8,16 +8,18 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pytest
 
+from tests.slow_cases import cases
+
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("[0-9][0-9]_*.py"))
 
 
 # What they assert, tests of papers, carrying, choreography and sweeps do too, mostly of the same motions.
-SLOW = ("07_gecko", "14_two_robots_one_slab", "18_carrying", "21_string_lengths", "25_three_actors")
+SLOW = (
+    "07_gecko", "14_two_robots_one_slab", "18_carrying", "21_string_lengths", "23_sitting_down", "24_learning", "25_three_actors",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "example", [pytest.param(e, id=e.stem, marks=[pytest.mark.slow] if e.stem in SLOW else []) for e in EXAMPLES]
-)
+@pytest.mark.parametrize("example", cases(EXAMPLES, slow=SLOW, name=lambda example: example.stem))
 def test_example_shows_what_it_asserts(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     plt.close("all")

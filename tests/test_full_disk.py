@@ -31,6 +31,7 @@ from bunraku.scene import Heightfield, Obstacle, Scene
 from bunraku.stage.uploads import Uploads
 from bunraku.verbs.entries import entries_of
 from bunraku.writing import writing
+from tests.slow_cases import cases
 
 OLD = b"the old file\n"
 Room = Callable[[int], Path]
@@ -149,7 +150,7 @@ def test_one_error_and_the_old_file_stays(name: str, room: Room, capfd: pytest.C
     assert quiet(capfd)
 
 
-@pytest.mark.parametrize("kilobytes", [4, 8, 16, 32, 40])
+@pytest.mark.parametrize("kilobytes", cases((4, 8, 16, 32, 40), slow=("4", "16", "32")))
 def test_a_film_that_fits_in_part(kilobytes: int, room: Room, capfd: pytest.CaptureFixture[str], disk: Path) -> None:
     """Wherever the disk is full: in the pictures, in the index, or while the index goes to the front."""
     path = disk / "a.mp4"

@@ -423,6 +423,7 @@ def test_the_library_has_two_sides(name: str) -> None:
         assert any(abs(plain_kinematics.path_length(X, rope) - length) < 1e-6 for length in reach.values())
 
 
+@settings(max_examples=25)
 @given(seeds)
 def test_mirror_twice_is_nothing(seed: int) -> None:
     motion = random_motion(seed)

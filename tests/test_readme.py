@@ -21,6 +21,7 @@ from bunraku.io.yaml import figure_file, figure_frames, scene_file, shape_words
 from bunraku.verbs.climb.file import ClimbOrder
 from bunraku.verbs.guide.file import GuideOrder
 from bunraku.verbs.simulate.file import SimulateOrder
+from tests.slow_cases import cases
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -68,7 +69,7 @@ def run_yaml(block: Block) -> None:
         score(order.script)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", cases(filter(blocks, PAGES), slow=("carrying.md", "climbing.md"), name=lambda page: page.name))
 def test_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": page.stem}

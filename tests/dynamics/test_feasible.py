@@ -19,6 +19,7 @@ from tests.dynamics import contraptions
 from tests.dynamics.absurd_puppeteers import HABITS, absurd
 from tests.dynamics.feasibility import Verdict, judge, judge_steps
 from tests.dynamics.troupe import TROUPE
+from tests.slow_cases import cases
 
 Array = NDArray[np.float64]
 FIGURES: dict[str, Callable[[], Figure]] = {
@@ -61,7 +62,7 @@ def watch(name: str, seed: int, steps: int) -> None:
     assert total.worst <= MOST, habit
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", cases(range(3), slow=("1", "2")))
 @pytest.mark.parametrize("name", FIGURES)
 def test_absurd_puppeteers(name: str, seed: int) -> None:
     watch(name, 3 * list(FIGURES).index(name) + seed, 25)

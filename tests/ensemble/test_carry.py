@@ -64,6 +64,7 @@ def test_from_start_to_goal():
     assert pair().reaches(Q).all()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_result():
     a, b, c = (carry(errand(), seed=seed) for seed in (3, 3, 4))
     for mine, other in zip(a.motion.tracks, b.motion.tracks, strict=True):

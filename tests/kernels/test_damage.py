@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bunraku.kernels import cache, folders
+from tests.slow_cases import cases
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")
 
@@ -106,7 +107,10 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "cache"
 
 
-@pytest.mark.parametrize("damage", [truncated, garbled, emptied, dangling, a_folder, a_pipe_dream, another_users])
+@pytest.mark.parametrize("damage", cases(
+    (truncated, garbled, emptied, dangling, a_folder, a_pipe_dream, another_users), slow=("emptied", "dangling", "a_folder"),
+    name=lambda damage: damage.__name__,
+))  # fmt: skip
 def test_a_damaged_file(damage: Callable[[Path], None], warm: Path, tmp_path: Path) -> None:
     shutil.copytree(warm, tmp_path / "cache")
     damage(kept(tmp_path))

@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import itertools
 from numba.core.compiler import Flags
@@ -55,6 +57,7 @@ assert plain(3, 4) == mixed(3, 4)
 """
 
 
+@pytest.mark.slow
 def test_remembered_types_are_those_that_numba_finds() -> None:
     """Of the same operators between other types, and with other flags; also after a failure."""
     done = subprocess.run([sys.executable, "-c", REMEMBERED], capture_output=True, text=True, check=False)

@@ -69,6 +69,7 @@ def test_samples_only_say_how_many_are_kept():
     assert made.kept is made.motion
 
 
+@pytest.mark.slow
 def test_the_piano_is_raised_over_the_desk():
     """Fig. 10."""
     piano = done("living_room").motion.track("object")

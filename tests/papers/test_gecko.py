@@ -26,6 +26,7 @@ from bunraku.locomotion.climb.gain_search import accelerations, tune
 from bunraku.locomotion.climb.gecko import Gecko, gait, stand, wish, with_feet
 from bunraku.locomotion.climb.path_segments import Arc, Slope, Step, Straight
 from bunraku.locomotion.climb.smooth_motion import SmoothOptions, skin_clearance, smooth
+from tests.slow_cases import cases
 
 GECKO = Gecko(library.named("gecko"))
 RIGHT, HALF = math.pi / 2, math.pi / 4
@@ -138,6 +139,7 @@ def test_the_papers_way_lowers_the_maximum_by_more_than_it_says(everything):
     assert tuned.gains.alpha < 0.5
 
 
+@pytest.mark.slow
 def test_without_the_clearance_term_the_body_collides():
     """Fig. 9: from the floor to the wall, the same footsteps and swings."""
     course, feet = planned(CONDITIONS["incline90"])
@@ -176,7 +178,7 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("name", list(LONG))
+@pytest.mark.parametrize("name", cases(LONG, slow=set(LONG) - {"curve", "flat", "incline90"}))
 def test_feet_do_not_drift_in_a_hundred_cycles(name):
     course, feet = planned(LONG[name], cycles=100)
     _, _, Q = paper_gait(course, feet)

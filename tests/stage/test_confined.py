@@ -242,6 +242,7 @@ def test_a_dropped_order_gives_what_it_gives_elsewhere(tmp_path: Path) -> None:
     assert shown.motion.tracks == here.tracks
 
 
+@pytest.mark.slow
 def test_every_shipped_order_can_be_dropped() -> None:
     """One process reads them all."""
     with closing(Uploads(OPENER)) as uploads:

@@ -115,6 +115,7 @@ def broken(motion: Any) -> dict[str, float]:
     return {"mass": motion.figure.mass}
 
 
+@pytest.mark.slow
 def test_a_measure_and_a_run_that_raise(tmp_path: Path) -> None:
     """Their lines say why; the other runs go on. What `measure` did is tried again, what is wrong with the order is not."""
     pendulum = {"simulate": "pendulum", "duration": 0.05}

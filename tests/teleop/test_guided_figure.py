@@ -19,6 +19,7 @@ from bunraku.stage.stage import Stage
 from bunraku.teleop.guided_figure import GuidedInPhysics, GuidedLive
 from bunraku.verbs.guide.run import entry, guide
 from tests.locomotion.guide.robots import written
+from tests.slow_cases import cases
 
 FORWARD, MIDDLE = Sticks((0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0)), Sticks((0.0,) * 7)
 
@@ -66,7 +67,7 @@ def test_switching_is_told(live: GuidedLive) -> None:
     assert live.step().notices == ("guiding the left hand",)
 
 
-@pytest.mark.parametrize("robot", ["talos", "g1", "icub"])
+@pytest.mark.parametrize("robot", cases(("talos", "g1", "icub"), slow=("talos", "icub")))
 def test_a_real_robot_on_the_stage(robot: str, tmp_path: Path) -> None:
     """Described to the page, and then walked, turned and made to reach by sticks."""
     plain, _ = Stage([entry(str(written(robot, tmp_path)), None)]).described("e0")

@@ -18,11 +18,17 @@ from bunraku.teleop import opening_show
 from bunraku.teleop.dropped_files import entries_of, exporters, shown
 from bunraku.teleop.opening import CHAPTERS
 from bunraku.teleop.viewing_places import ground
+from tests.slow_cases import cases
 
 SHOW = opening_show()
+# Tests of climbing, carrying and control make the same motions.
+SLOW = (
+    "From the wall to the ceiling", "Round a bend and up the wall", "A slab through a factory", "A piano over the desk",
+    "A finger on two tendons", "A marionette imitates a walk", "A marionette imitates a wave",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("entry", SHOW, ids=[e.title for e in SHOW])
+@pytest.mark.parametrize("entry", cases(SHOW, slow=SLOW, name=lambda entry: entry.title))
 def test_every_entry_can_be_shown(entry: Entry) -> None:
     stage = Stage([entry])
     plain, samples = stage.described("e0")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bunraku.errors import BunrakuError, FileError
@@ -23,6 +23,7 @@ from tests.stage.toys import Swinging, puppet, waving
 PIECE = Version(Recorded(waving(puppet(), seconds=0.2)))
 
 
+@settings(max_examples=30)
 @given(st.text(st.characters(categories=("L", "N", "P", "S", "Zs")), min_size=1, max_size=20))
 def test_any_title_names_a_file_in_the_folder(title: str) -> None:
     with tempfile.TemporaryDirectory() as root:

@@ -44,6 +44,7 @@ def meeting(live: Simulated) -> set[frozenset[str]]:
     return {frozenset(simulation.bodies.names[k] for k in pair) for pair in simulation.log.bodies}
 
 
+@pytest.mark.slow
 def test_a_puppet_sits_down_where_the_bar_goes_back_and_down() -> None:
     live = opened("_chair")
     for sticks, steps in (((0, -1, 0, 0), 36), ((0, 0, 0, 0), 120), ((0, 0, 0, -0.5), 36), ((0, 0, 0, 0), 200)):

@@ -64,6 +64,7 @@ def test_a_puppet_is_put_in_order_where_it_is(seed: int) -> None:
     assert hanging.tension[0].sum() == pytest.approx(PUPPET.mass * 9.81, rel=0.05)
 
 
+@pytest.mark.slow
 def test_hands_have_no_effect_until_it_is_in_order_and_then_they_have() -> None:
     live = Simulated(PUPPET)
     in_disorder(live, 3)

@@ -27,7 +27,7 @@ from bunraku.verbs.order import Order, motion_of, outcome_of
 ROOT = Path(__file__).parents[2]
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 SHARED = {"output", "plot", "seed", "play"}
-QUICK = ("dance", "swing_up", "around_the_block", "up_the_wall", "to_the_door")  # shipped orders that take a few seconds
+QUICK = ("dance", "swing_up", "around_the_block", "to_the_door")  # shipped orders that take a few seconds
 
 
 def documented() -> list[Any]:

@@ -37,6 +37,7 @@ def test_impossible_problems_start_no_worker() -> None:
     assert set(multiprocessing.active_children()) == before
 
 
+@pytest.mark.slow
 def test_the_plan_arrives_though_a_worker_is_killed() -> None:
     """Both trees want many segments; one is killed half-way, and done again."""
     killed, heard = [], list[Progress]()
