@@ -21,7 +21,7 @@ from bunraku.locomotion.climb.climb import ClimbOptions, climb
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.course_slabs import scene_of
 from bunraku.locomotion.climb.foot_swing import foot_paths
-from bunraku.locomotion.climb.footsteps import GECKO_FEET, footsteps
+from bunraku.locomotion.climb.footsteps import footsteps
 from bunraku.locomotion.climb.gain_search import accelerations, tune
 from bunraku.locomotion.climb.gecko import Gecko, gait, stand, wish, with_feet
 from bunraku.locomotion.climb.path_segments import Arc, Slope, Step, Straight
@@ -68,8 +68,8 @@ def paper_gait(course, feet, **options):
 
 def errors(Q, feet):
     """How far standing feet are from their places, and how much the sides of their triangle are off, by ordinary kinematics [m]."""
-    X = frames_along(GECKO.figure, Q)[..., :3, 3][:, [GECKO.figure.frame_index[f"{leg}_foot"] for leg in GECKO_FEET.names]]
-    stands = feet.swings[: len(Q), None] != np.arange(4)
+    X = frames_along(GECKO.figure, Q)[..., :3, 3][:, [GECKO.figure.frame_index[foot] for foot in GECKO.roles.feet]]
+    stands = ~feet.aloft[: len(Q)]
     foot = np.linalg.norm(X - feet.p[: len(Q)], axis=2)[stands].max()
     sides = [np.linalg.norm(A[:, :, None] - A[:, None], axis=3) for A in (X, feet.p[: len(Q)])]
     return foot, np.abs(sides[0] - sides[1])[stands[:, :, None] & stands[:, None]].max()

@@ -63,7 +63,7 @@ def test_numbers(verb: str, option: str, bad: Any) -> None:
 @pytest.mark.parametrize(
     ("verb", "option"),
     [("simulate", "duration"), ("simulate", "dt"), ("optimize", "duration"), ("optimize", "dt"), ("plan", "budget"),
-     ("guide", "seconds"), ("climb", "dt")],
+     ("guide", "seconds")],
 )  # fmt: skip
 def test_none_is_no_number(verb: str, option: str) -> None:
     args, options = GOOD[verb]

@@ -49,7 +49,7 @@ def test_what_a_file_says(tmp_path):
         Straight(0.1), Arc(0.15, math.pi / 2), Slope(-math.pi / 4), Step(0.02), Step(0.015), Straight(0.12), Step(-0.015),
     )  # fmt: skip
     assert order.lines == (3, 4, 5, 6, 7, 7, 7)
-    assert (order.stride, order.quarter, order.dt, order.friction) == (0.05, 0.2, 0.005, 0.8)
+    assert (order.stride, order.quarter, order.dt, order.friction) == (0.05, 0.2, None, 0.8)
     assert order.grip == pytest.approx(math.tan(math.pi / 6))
     assert order.light
     assert order.optimized
@@ -73,7 +73,9 @@ def test_what_a_file_says(tmp_path):
     ("stride: 50 mm", "stride: 0", 8, "positive"),
     ("friction: 0.8", "friction: -1", 10, "positive"),
     ("grip: 30 deg", "grip: 90 deg", 11, "between 0 and 90"),
-    ("quarter: 200 ms", "quarter: 10 ms", 1, "an eighth"),
+    ("quarter: 200 ms", "dt: 200 ms", 9, "an eighth"),
+    ("quarter: 200 ms", "gait: gallop", 9, "trot"),
+    ("friction: 0.8", "speed: 1 m/s", 10, "give one of them"),
     ("straight: 10 cm", "straight: 100000", 3, "shorten"),
     ("climb.npz", "climb.txt", 13, "end the name"),
     ("light: true", "lite: true", 12, "did you mean light"),

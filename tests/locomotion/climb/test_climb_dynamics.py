@@ -50,7 +50,7 @@ def test_the_motors_do_the_work_of_lifting_the_body():
     assert done.outcome.ok, str(done)
     gecko, Q, p = Gecko(done.motion.figure), done.motion.q, done.feet.p[: len(done.motion)]
     needed = needed_forces(gecko, Q, done.motion.t[1])
-    shared = shared_forces(needed, p, done.feet.swings[: len(p)])
+    shared = shared_forces(needed, p, done.feet.aloft[: len(p)])
     for forces in (shared, done.moving.forces):  # they balance the same loads
         arm = p - np.einsum("b,tbi->ti", needed.mass, needed.place)[:, None] / needed.mass.sum()
         total = np.concatenate([forces.sum(1), np.cross(arm, forces).sum(1)], 1)

@@ -37,14 +37,14 @@ def test_forces_on_the_feet_balance_the_load_inside_the_cones():
     normal = np.einsum("tfi,tfi->tf", f, feet.R[..., 2])
     along = np.linalg.norm(f - normal[..., None] * feet.R[..., 2], axis=2)
     assert 0.3 < (along - normal).max() <= 0.45 + 1e-6
-    assert np.abs(f[feet.swings[:, None] == np.arange(4)]).max() == 0.0
+    assert np.abs(f[feet.aloft]).max() == 0.0
 
 
 def test_a_foot_gives_up_its_load_before_it_lifts_off():
     done = climb([Straight(0.04)], pause=0.1, optimized=False)
     share = shares(done.feet, 0.05)
     for foot in range(4):
-        swings = done.feet.swings == foot
+        swings = done.feet.aloft[:, foot]
         assert share[swings, foot].max() == 0.0
         for lift in np.flatnonzero(np.diff(swings.astype(int)) == 1):
             if lift > 20:

@@ -21,12 +21,17 @@ from tests.locomotion.climb.judge import above, boxes_of, ends_of, frames_of
 
 
 def test_a_tenth_of_the_gecko_climbs_a_tenth_of_the_path_in_the_same_way():
+    """With times in proportion to the square root of lengths, forces are the same shares of the weight."""
     found = []
     for s in (1.0, 0.1):
         done = climb([Straight(0.04 * s), Slope(math.pi / 4), Straight(0.06 * s)], figure=scaled(library.named("gecko"), s))
         assert done.outcome.ok, str(done)
-        rows = [np.array([a, b]) / (s if name == "trunk" else 1.0) for name, _, a, b, _ in done.ours.against(done.paper)]
-        found.append([*np.ravel(rows), done.clearance.min() / s, done.adhesion.adhesion.max(), len(done.motion)])
+        assert done.cycle == pytest.approx(math.sqrt(s))
+        units = {("joints", "peak"): 1 / s, ("joints", "sum"): s**-0.5, ("ankles", "peak"): 1 / s, ("ankles", "sum"): s**-0.5}
+        units |= {("trunk", "peak"): 1.0, ("trunk", "sum"): math.sqrt(s)}
+        rows = [np.array([a, b]) / units[name, what] for name, what, a, b, _ in done.ours.against(done.paper)]
+        held = [done.adhesion.adhesion.max(), done.moving.adhesion.max()]
+        found.append([*np.ravel(rows), done.clearance.min() / s, *held, len(done.motion)])
     np.testing.assert_allclose(found[1], found[0], rtol=2e-3)
 
 
@@ -38,7 +43,7 @@ def test_six_legs_with_balls_for_feet_climb_from_the_floor_to_the_wall():
     heights = [above(*ends_of(shape, frames), boxes).min() for shape in figure.shapes]
     assert 0.0 <= min(heights) < 2e-5  # the standing feet
     for foot, name in enumerate(HEXAPOD_ROLES.feet):
-        stands = done.feet.swings[: len(done.motion)] != foot
+        stands = ~done.feet.aloft[: len(done.motion), foot]
         assert np.linalg.norm(frames[name][1] - done.feet.p[: len(done.motion), foot], axis=1)[stands].max() < 1e-8
     assert done.ours.joints.max() < done.paper.joints.max()
     assert done.ours.trunk.max() < done.paper.trunk.max()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bunraku.errors import FigureError
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import foot_paths
-from bunraku.locomotion.climb.footsteps import GECKO_FEET, footsteps
+from bunraku.locomotion.climb.footsteps import footsteps
 from bunraku.locomotion.climb.path_segments import Arc, Slope, Step, Straight
 
 H, STRIDE, SPREAD = 0.045, 0.06, 0.1
@@ -37,7 +37,7 @@ def test_the_start_is_an_isosceles_trapezoid_whose_bases_differ_by_a_stride():
 def test_on_the_flat_every_step_is_one_stride_ahead():
     plan = steps(Straight(0.3))
     assert len(plan.steps) == 20
-    assert [s.foot for s in plan.steps[:4]] == list(GECKO_FEET.swing_order)
+    assert [s.foot for s in plan.steps[:4]] == [1, 2, 0, 3]
     for s in plan.steps:
         np.testing.assert_allclose(s.X_to[:3, 3] - s.X_from[:3, 3], [STRIDE, 0, 0], atol=1e-12)
 
@@ -49,7 +49,7 @@ def test_on_a_curve_feet_stay_at_their_distance_from_the_centre(radius, angle, s
     centre = np.array([0.0, side * radius, 0.0])
     for s in plan.steps:
         bends = plan.course.pieces[1].s + radius * angle
-        if s.X_to[0, 3] < 0.0 or plan.course.along_surface(0.04 + STRIDE * (s.quarter / 4 + 1)) > bends:
+        if s.X_to[0, 3] < 0.0 or plan.course.along_surface(0.04 + STRIDE * (s.part / 4 + 1)) > bends:
             continue
         y = SPREAD if s.foot in (0, 2) else -SPREAD
         assert np.linalg.norm(s.X_to[:3, 3] - centre) == pytest.approx(abs(radius - side * y), abs=1e-9)
@@ -97,7 +97,7 @@ def test_swings_start_and_end_at_rest_and_clear_the_surface(segments):
     feet = foot_paths(plan, centre=0.006)
     v = np.diff(feet.p, axis=0) / 0.005
     for s in plan.steps:
-        first = 50 * s.quarter
+        first = 50 * s.part
         over = plan.course.over(feet.p[first : first + 51, s.foot], s.faces) - 0.006
         assert over.min() > -1e-9
         assert over[25] > 0.005

@@ -11,7 +11,7 @@ from bunraku.figure import library
 from bunraku.kinematics import pose
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import foot_paths
-from bunraku.locomotion.climb.footsteps import GECKO_FEET, footsteps
+from bunraku.locomotion.climb.footsteps import footsteps
 from bunraku.locomotion.climb.gecko import GaitGains, Gecko, gait, stand, wish, with_feet
 from bunraku.locomotion.climb.gecko_kernels import points_along, retract_along
 from bunraku.locomotion.climb.path_segments import Arc, Slope, Step, Straight
@@ -61,7 +61,7 @@ def test_feet_are_where_they_belong(segments):
     full = with_feet(GECKO, Q, feet)
     for k in (0, len(Q) // 3, len(Q) - 1):  # by the ordinary kinematics
         there = pose(GECKO.figure, full[k])
-        for i, leg in enumerate(GECKO_FEET.names):
+        for i, leg in enumerate(("front_left", "front_right", "rear_left", "rear_right")):
             np.testing.assert_allclose(there.X(f"{leg}_foot")[:3, 3], feet.p[k, i], atol=1e-5)
             np.testing.assert_allclose(there.X(f"{leg}_foot")[:3, :3], feet.R[k, i], atol=1e-9)
 

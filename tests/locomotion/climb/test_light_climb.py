@@ -37,9 +37,9 @@ def test_all_four_feet_stand_in_a_pause():
     assert feet.quarter == pytest.approx(0.40)
     assert feet.pause == pytest.approx(0.15)
     assert feet.every(10, len(feet.t)).quarter == pytest.approx(feet.quarter)
-    quarters = feet.swings[:-1].reshape(-1, 80)
-    assert (quarters[:, 50:] == -1).all()
-    np.testing.assert_array_equal(quarters[:, :50], plain.swings[:-1].reshape(-1, 50))
+    quarters = feet.aloft[:-1].reshape(-1, 80, 4)
+    assert not quarters[:, 50:].any()
+    np.testing.assert_array_equal(quarters[:, :50], plain.aloft[:-1].reshape(-1, 50, 4))
     np.testing.assert_array_equal(feet.p[:-1].reshape(-1, 80, 4, 3)[:, :50], plain.p[:-1].reshape(-1, 50, 4, 3))
     assert np.ptp(feet.p[:-1].reshape(-1, 80, 4, 3)[:, 50:], axis=1).max() == 0.0
 
@@ -49,7 +49,7 @@ def test_all_four_feet_stand_in_a_pause():
 def test_wherever_the_weight_is_feet_on_one_face_need_no_less(angle, friction, swings, seed):
     rng, R = np.random.default_rng(seed), so3.about(1, angle)
     p = (rng.uniform(-0.1, 0.1, (4, 3)) * [1.0, 1.0, 0.0]) @ R.T
-    feet = FootPaths(np.zeros(1), p[None], np.tile(R, (1, 4, 1, 1)), np.array([swings]), 1)
+    feet = FootPaths(np.zeros(1), p[None], np.tile(R, (1, 4, 1, 1)), (np.arange(4) == swings)[None], 1, 4)
     stands = [k for k in range(4) if k != swings]
     centre = p[stands].mean(0) + 0.04 * R[:, 2] + rng.normal(size=3) * 0.02
     held = hold(p[stands], np.tile(R[:, 2], (len(stands), 1)), centre, friction=friction)
@@ -74,7 +74,7 @@ def test_the_body_sways_away_from_the_swinging_foot_where_feet_must_stick():
     side = 0.12 * LightOptions().side
     assert 0.9 * side <= moved[hangs].max() <= side  # a little less for the pauses
     for foot, side in enumerate((-1.0, 1.0, -1.0, 1.0)):  # left feet swing while the body is to the right
-        assert (side * moved[hangs & (feet.swings == foot)] > 0.0).all()
+        assert (side * moved[hangs & feet.aloft[:, foot]] > 0.0).all()
 
 
 def walked(segments):
@@ -108,7 +108,7 @@ def test_terms_change_as_their_rows_say(terms):
 def test_a_wall_is_where_standing_feet_share_a_face_that_neither_lies_nor_hangs():
     _, feet = planned(CEILING, 0.0)
     up, wall = feet.R[:, :, 2, 2], upright(feet)
-    stands = feet.swings[:, None] != np.arange(4)
+    stands = ~feet.aloft
     np.testing.assert_array_equal(wall, (np.abs(up) < 0.1).all(1, where=stands))
     assert (wall & (np.abs(up) > 0.1).any(1)).any()  # the swinging foot may be elsewhere
 

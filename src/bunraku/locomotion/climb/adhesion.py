@@ -74,12 +74,17 @@ def hold(
 class AdhesionAlong:
     """At every sample of a motion: the smallest sufficient `adhesion` (T,) in body weights, the `critical` foot (T,), which is
     pulled hardest, the derivatives `slopes` (T, 3) [1/m] of the adhesion by the centre of mass, and the `forces` (T, feet, 3) on
-    the feet in body weights."""
+    the feet in body weights.
+
+    Where only two feet stand, they bear no moment about the line between them. `tipping` (T,) is what is missing
+    [weights·m]: the body turns about that line until others land.
+    """
 
     adhesion: Array
     critical: NDArray[np.int64]
     slopes: Array
     forces: Array
+    tipping: Array
     names: tuple[str, ...]
     """Names of the feet."""
 
@@ -87,14 +92,16 @@ class AdhesionAlong:
 
     def until(self, count: int) -> AdhesionAlong:
         """The first `count` samples only."""
-        return AdhesionAlong(self.adhesion[:count], self.critical[:count], self.slopes[:count], self.forces[:count], self.names)
+        return AdhesionAlong(
+            self.adhesion[:count], self.critical[:count], self.slopes[:count], self.forces[:count], self.tipping[:count], self.names
+        )  # fmt: skip
 
     @staticmethod
     def joined(parts: Sequence[AdhesionAlong]) -> AdhesionAlong:
         """Consecutive `parts` of a motion as one."""
-        names = ("adhesion", "critical", "slopes", "forces")
-        adhesion, critical, slopes, forces = (np.concatenate([getattr(a, name) for a in parts]) for name in names)
-        return AdhesionAlong(adhesion, critical, slopes, forces, parts[0].names)
+        names = ("adhesion", "critical", "slopes", "forces", "tipping")
+        adhesion, critical, slopes, forces, tipping = (np.concatenate([getattr(a, name) for a in parts]) for name in names)
+        return AdhesionAlong(adhesion, critical, slopes, forces, tipping, parts[0].names)
 
     @property
     def worst(self) -> int:
@@ -123,10 +130,11 @@ def adhesion_along(
     T = len(Q)
     masses, share = gecko.masses
     values, critical, slopes, forces = np.empty(T), np.empty(T, np.int64), np.empty((T, 3)), np.empty((T, *feet.p.shape[1:]))
+    tipping = np.empty(T)
     borne = np.tile([*_upward(gravity), 0.0, 0.0, 0.0], (T, 1)) if loads is None else np.asarray(loads, float)
     hold_along(
         masses, share, np.require(Q, float, ["C", "W"]), np.ascontiguousarray(feet.p[:T]), np.ascontiguousarray(feet.R[:T]),
-        np.where(np.arange(feet.p.shape[1]) % 2, -1.0, 1.0), feet.swings[:T], np.ascontiguousarray(borne), friction, grip, values,
-        critical, slopes, forces,
+        np.where(np.arange(feet.p.shape[1]) % 2, -1.0, 1.0), feet.aloft[:T], np.ascontiguousarray(borne), friction, grip, values,
+        critical, slopes, forces, tipping,
     )  # fmt: skip
-    return AdhesionAlong(values, critical, slopes, forces, gecko.roles.feet)
+    return AdhesionAlong(values, critical, slopes, forces, tipping, gecko.roles.feet)

@@ -128,6 +128,21 @@ def hold_once(p, normals, toes, count, centre, load, friction, grip, table, basi
 
 
 @inline
+def without_tipping(p, centre, load):
+    """Takes the moment about the line between the first two points of `p` out of `load`, and returns it."""
+    d0, d1, d2 = p[1, 0] - p[0, 0], p[1, 1] - p[0, 1], p[1, 2] - p[0, 2]
+    size = max(math.sqrt(d0 * d0 + d1 * d1 + d2 * d2), 1e-12)
+    d0, d1, d2 = d0 / size, d1 / size, d2 / size
+    a0, a1, a2 = centre[0] - p[0, 0], centre[1] - p[0, 1], centre[2] - p[0, 2]
+    x, y, z = a1 * load[2] - a2 * load[1], a2 * load[0] - a0 * load[2], a0 * load[1] - a1 * load[0]
+    moment = d0 * (load[3] + x) + d1 * (load[4] + y) + d2 * (load[5] + z)
+    load[3] -= moment * d0
+    load[4] -= moment * d1
+    load[5] -= moment * d2
+    return moment
+
+
+@inline
 def tableau(count):
     """Arrays for the linear program of `count` feet, with or without a grip."""
     return np.empty((8 + count, count * (len(PYRAMID) + 3) + 8)), np.empty(6 + count, np.int64)
@@ -140,17 +155,18 @@ def hold_kernel(p, normals, toes, centre, load, friction, grip, forces, slope):
 
 
 @kernel
-def hold_along(masses, share, Q, feet, rotations, side, swings, loads, friction, grip, adhesion, critical, slopes, forces):
+def hold_along(masses, share, Q, feet, rotations, side, aloft, loads, friction, grip, adhesion, critical, slopes, forces, tipping):
     """The smallest adhesion at every sample, the foot that is pulled hardest, derivatives (T, 3) with respect to the centre of
     mass, and the forces on all feet (T, feet, 3).
 
-    `masses` are points, `share` their shares of the weight; `loads` (T, 6) as in `hold_once`; a swinging foot bears no force.
+    `masses` are points, `share` their shares of the weight; `loads` (T, 6) as in `hold_once`; a foot that is `aloft` (T, feet)
+    bears no force. Two feet bear no moment about the line between them: it is left out, and written to `tipping` (T,) [weights·m].
     """
     n, n_feet = masses.joints.shape[0], feet.shape[1]
     R, q, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
     table, basis = tableau(n_feet)
     p, normals, toes, borne = np.empty((n_feet, 3)), np.empty((n_feet, 3)), np.empty((n_feet, 3)), np.empty((n_feet, 3))
-    centre, which = np.empty(3), np.empty(n_feet, np.int64)
+    centre, which, load = np.empty(3), np.empty(n_feet, np.int64), np.empty(6)
     for t in range(Q.shape[0]):
         place(masses.joints, 0, n, Q[t], (0.0, 0.0, 0.0), R, q, S)
         for r in range(3):
@@ -161,14 +177,17 @@ def hold_along(masses, share, Q, feet, rotations, side, swings, loads, friction,
                 centre[r] += share[i] * y[r]
         count = 0
         for foot in range(n_feet):
-            if foot != swings[t]:
+            if not aloft[t, foot]:
                 which[count] = foot
                 for r in range(3):
                     p[count, r] = feet[t, foot, r]
                     normals[count, r] = rotations[t, foot, r, 2]
                     toes[count, r] = side[foot] * rotations[t, foot, r, 1]
                 count += 1
-        adhesion[t] = hold_once(p, normals, toes, count, centre, loads[t], friction, grip, table, basis, borne, slopes[t])
+        for r in range(6):
+            load[r] = loads[t, r]
+        tipping[t] = without_tipping(p, centre, load) if count == 2 else 0.0
+        adhesion[t] = hold_once(p, normals, toes, count, centre, load, friction, grip, table, basis, borne, slopes[t])
         lowest = math.inf
         critical[t] = which[0]
         for foot in range(n_feet):

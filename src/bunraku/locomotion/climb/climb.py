@@ -19,14 +19,22 @@ from bunraku.locomotion.climb.adhesion import AdhesionAlong
 from bunraku.locomotion.climb.any_course import AnyCourse
 from bunraku.locomotion.climb.carried_tail import TailOptions, carry_tail
 from bunraku.locomotion.climb.climb_checks import check_climb
-from bunraku.locomotion.climb.climb_failures import ClimbFailure, ankles_beyond_limits, course_failures, joints_beyond_limits, slips
+from bunraku.locomotion.climb.climb_failures import (
+    ClimbFailure,
+    ankles_beyond_limits,
+    course_failures,
+    joints_beyond_limits,
+    slips,
+    tips_over,
+)
 from bunraku.locomotion.climb.climb_outcomes import CLIMBED, FOOT_OUT_OF_REACH
+from bunraku.locomotion.climb.climb_pace import PaceOptions, climb_pace
 from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.course_options import CourseOptions
 from bunraku.locomotion.climb.course_slabs import scene_of
 from bunraku.locomotion.climb.foot_swing import FootPaths, foot_paths
-from bunraku.locomotion.climb.footsteps import Footsteps, footsteps
+from bunraku.locomotion.climb.footsteps import Footsteps, Gait, footsteps
 from bunraku.locomotion.climb.gecko import GaitGains, Gecko, Wish, gait, stand, wish, with_feet
 from bunraku.locomotion.climb.light_climb import LightOptions, bearable, lighter, swayed
 from bunraku.locomotion.climb.motion_accelerations import MotionAccelerations, motion_accelerations
@@ -66,6 +74,10 @@ class ClimbOptions:
     """Clearances are computed up to this distance [leg lengths]."""
     fine: int = 2
     """Samples of the motion for each one that is optimised: between samples a motion is interpolated, and standing feet drift."""
+    pace: PaceOptions = PaceOptions()
+    """Defaults of gait, stride and duration of a step."""
+    tips: float = 0.2
+    """Largest angle by which the body may turn about the line between two feet while only they stand [rad]."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,6 +114,8 @@ class Climb(Result):
     """Angle between the link above each ankle and the normal of its foot at every sample (T, ankles) [rad]."""
     torques: Array
     """Torques of the motors, those of the tail last, with `shared_forces` on the feet (T, motors) [N·m]."""
+    tips: Array
+    """Angle by which the body turns about the line between two feet while only they stand, in a trot (T,) [rad]."""
     roles: ClimberRoles = GECKO_ROLES
     """Which parts of the figure are feet, trunk and tail."""
     seed: int | None = None
@@ -124,7 +138,7 @@ class Climb(Result):
 
     @property
     def paused(self) -> float:
-        """Time spent in pauses on all four feet [s]."""
+        """Time spent in pauses on all feet [s]."""
         return float(self.motion.t[-1] * self.feet.pause / self.feet.quarter)
 
     def columns(self) -> dict[str, float]:
@@ -143,7 +157,9 @@ class Climb(Result):
         cycles = self.motion.t[-1] / self.cycle
         yield "motion", f"{self.motion.t[-1]:.2f} s, {cycles:.1f} cycles, {len(self.motion)} samples"
         if self.paused:
-            yield "pauses", f"{self.feet.pause:.2g} s on all four feet after every step, {self.paused:.2f} s in all"
+            yield "pauses", f"{self.feet.pause:.2g} s on all feet after every step, {self.paused:.2f} s in all"
+        if self.tips.any():
+            yield "tipping", f"at most {math.degrees(np.abs(self.tips).max()):.1f}° about the line between two feet"
         rows = list(self.ours.against(self.paper))
         for peak, total in zip(rows[::2], rows[1::2], strict=True):
             yield peak[0], f"{_change(*peak[2:])} of the paper's gait; sum {_change(*total[2:])}"
@@ -171,23 +187,29 @@ def _change(after: float, before: float, unit: str) -> str:
 
 
 def climb(
-    path: Sequence[PathSegment] | SurfacePath, *, figure: Figure | None = None, stride: float | None = None, quarter: float = 0.25,
-    dt: float = 0.005, friction: float = 1.0, grip: float = math.inf, light: bool = False, pause: float | None = None,
-    optimized: bool = True, roles: ClimberRoles = GECKO_ROLES, options: ClimbOptions = ClimbOptions(), seed: int | None = None,
+    path: Sequence[PathSegment] | SurfacePath, *, figure: Figure | None = None, gait: Gait | None = None,
+    speed: float | None = None, stride: float | None = None, quarter: float | None = None, dt: float | None = None,
+    friction: float = 1.0, grip: float = math.inf, light: bool = False, pause: float | None = None, optimized: bool = True,
+    roles: ClimberRoles = GECKO_ROLES, options: ClimbOptions = ClimbOptions(), seed: int | None = None,
     progress: Listener | None = None,
 ) -> Climb:  # fmt: skip
     """Plans how a gecko, or another figure with four or more legs, climbs a path.
 
     path: segments, in order: `Straight`, `Arc`, `Slope`, `Step`; or a `SurfacePath` from one place on a mesh to another
     figure: the figure that climbs, by default the gecko of the library
-    stride: distance per cycle, in which every foot steps once [m]; by default half the length of a leg; less in tight curves
-    quarter: duration of the step of one foot [s]
-    dt: time between two samples that are optimised [s], at most an eighth of `quarter`; the motion has `options.fine` times as many
+    gait: "crawl", one foot at a time, or "trot", half of the feet at a time: faster, but it tips if it is slow; by default a
+        crawl, unless the `speed` asks for a trot
+    speed: of the body, in place of `quarter` [m/s]
+    stride: distance per cycle, in which every foot steps once [m]; by default half the length of a leg, three quarters in a trot;
+        less in tight curves
+    quarter: duration of a step [s]; by default in proportion to the square root of the length of a leg, 0.25 s for the gecko
+    dt: time between two samples that are optimised [s], at most an eighth of `quarter`, by default a fiftieth; the motion has
+        `options.fine` times as many
     friction: coefficient of friction of the feet
     grip: adhesion per unit of force along the toes (the tangent of the angle at which a foot lets go); infinite if feet
         stick in every direction
     light: lower the adhesion that feet need, by leaning the body, a narrower stance, and pauses, which take time
-    pause: how long all four feet stand after each step [s]; by default 0.25 s if `light`, otherwise 0
+    pause: how long all feet stand after each step [s]; by default as long as a step of a crawl if `light`, otherwise 0
     optimized: smooth the whole motion; otherwise return the gait that the optimisation starts from
     roles: which parts of the figure are feet, trunk and tail; by default those of the gecko
     options: numbers that tune the algorithms
@@ -203,16 +225,24 @@ def climb(
         require_kind("figure", figure, Figure, expected="a Figure", advice="bunraku.load(…) and bunraku.library.named(…) give one")
     require_kind("roles", roles, ClimberRoles, expected="ClimberRoles", advice="give ClimberRoles(feet=…, trunk=…)")
     gecko = Gecko(figure if figure is not None else library.named("gecko"), roles)
-    stride = gecko.measures["leg"] / 2.0 if stride is None else stride
-    for name, given in (("stride", stride), ("quarter", quarter), ("dt", dt), ("friction", friction)):
-        require_number(name, given)
+    given = {"stride": stride, "quarter": quarter, "dt": dt, "speed": speed}
+    for name, number in (*((n, x) for n, x in given.items() if x is not None), ("friction", friction)):
+        require_number(name, number)
     require_number("grip", grip, finite=False)
     if pause is not None:
         require_number("pause", pause, unit="s", zero=True)
     require_common(seed, progress)
-    still = pause if pause is not None else options.light.pause if light else 0.0
-    _check(path, stride=stride, quarter=quarter, dt=dt, friction=friction, grip=grip, pause=still)
-    work = _Work(path, gecko, stride, quarter, dt, friction, grip, light, still, options, progress or (lambda _: None))
+    leg = gecko.measures["leg"]
+    still = pause if pause is not None else options.light.pause * math.sqrt(leg / 9.81) if light else 0.0
+    _check(path, friction=friction, grip=grip, pause=still, **{name: x for name, x in given.items() if x is not None})
+    pace = climb_pace(
+        leg, len(roles.feet), gait=gait, speed=speed, stride=stride, quarter=quarter, dt=dt, pause=still, options=options.pace
+    )  # fmt: skip
+    _check(path, quarter=pace.quarter, dt=pace.dt)
+    listen = progress or (lambda _: None)
+    work = _Work(
+        path, gecko, pace.stride, pace.quarter, pace.gait, pace.dt, friction, grip, light, still, options, listen
+    )  # fmt: skip
     try:
         work.walk()
         if optimized:
@@ -234,6 +264,7 @@ class _Work:
     gecko: Gecko
     stride: float
     quarter: float
+    gait: Gait
     dt: float
     friction: float
     grip: float
@@ -255,7 +286,7 @@ class _Work:
             m, light = self.gecko.measures, self.options.light
             spread = m["spread"] * (light.stance if self.light else 1.0)
             course = self._course(m, spread)
-            self.plan = footsteps(course, front=m["front"], rear=m["rear"], feet=len(self.gecko.roles.feet))
+            self.plan = footsteps(course, front=m["front"], rear=m["rear"], feet=len(self.gecko.roles.feet), gait=self.gait)
             feet = self.swung()
             want = wish(self.gecko, course, feet)
             self._laid = course, feet, swayed(want, feet, self.friction, light, m["leg"]) if self.light else want
@@ -286,8 +317,8 @@ class _Work:
         late = np.flatnonzero(error > self.options.foot_tolerance * self.gecko.measures["leg"])
         reached = int(late[0]) if len(late) else len(Q)
         if reached < len(feet.t):
-            foot = int(feet.swings[min(reached + 1, len(feet.t) - 1)])
-            self.failures = [ClimbFailure(reached, FOOT_OUT_OF_REACH.because(_out_of_reach(self.gecko, foot)))]
+            swings = np.flatnonzero(feet.aloft[min(reached + 1, len(feet.t) - 1)]).tolist()
+            self.failures = [ClimbFailure(reached, FOOT_OUT_OF_REACH.because(_out_of_reach(self.gecko, swings)))]
             whole = max((reached - 1) // feet.steps * feet.steps + 1, 1)  # keeps completed steps only
             Q = Q[:whole] if reached else q[None]
         self.Q, self.seconds["gait"] = Q, time.process_time() - start
@@ -299,9 +330,10 @@ class _Work:
         if len(self.Q) < 5:
             return
         start, (course, feet, want) = time.process_time(), self.laid
-        terms = (lighter if self.light else bearable)(
-            self.gecko, friction=self.friction, grip=self.grip, options=self.options.light
-        )  # fmt: skip
+        holding = lighter if self.light else bearable
+        terms = None  # two feet hold nothing at rest
+        if self.gait == "crawl":
+            terms = holding(self.gecko, friction=self.friction, grip=self.grip, options=self.options.light)
         smoothed = smooth(
             self.gecko, course, self.Q, feet, want, options=self.options.smooth, further=terms, progress=self.progress
         )  # fmt: skip
@@ -326,7 +358,7 @@ class _Work:
         failures = [replace(failure, sample=options.fine * failure.sample) for failure in self.failures]
         failures += [*course_failures(course, feet), *joints_beyond_limits(gecko, full), *checks.contacts]
         failures += [*slips(checks.held, self.friction), *slips(checks.moving, self.friction)]
-        failures += ankles_beyond_limits(gecko, checks.leans)
+        failures += [*ankles_beyond_limits(gecko, checks.leans), *tips_over(checks.tips, options.tips)]
         first = min(failures, key=lambda failure: failure.sample, default=None)
         at = len(feet.t) if first is None else first.sample
         kept = full[: max(min(at, len(full)), 1)]
@@ -346,7 +378,8 @@ class _Work:
         return Climb(
             outcome, motion, scene, seconds, course, where, segment, feet, checks.held.until(len(kept)),
             checks.moving.until(len(kept)), ours, paper, checks.clearance[: len(kept)], checks.leg_clearance[: len(kept)],
-            checks.leans[: len(kept)], checks.torques[: len(kept)], gecko.roles, seed,
+            checks.leans[: len(kept)], checks.torques[: len(kept)], checks.tips[: len(kept)],
+            gecko.roles, seed,
         )  # fmt: skip
 
     def papers(self, course: AnyCourse, count: int) -> MotionAccelerations:
@@ -376,7 +409,7 @@ def _check(path: Sequence[PathSegment] | SurfacePath, **options: float) -> None:
     for name, x in options.items():
         if not (x > 0.0 or (name == "pause" and x == 0.0)) or (x == math.inf and name != "grip"):
             raise refused(name, f"a {name} of {x:g}", f"give a number, {'zero or more' if name == 'pause' else 'more than zero'}")
-    if options["dt"] > options["quarter"] / 8.0 + 1e-12:
+    if "quarter" in options and "dt" in options and options["dt"] > options["quarter"] / 8.0 + 1e-12:
         raise refused("dt", f"{options['quarter'] / options['dt']:.1f} samples in a step", "make dt at most an eighth of quarter")
 
 
@@ -389,8 +422,8 @@ def _marks(course: AnyCourse, front: float, cycle: float, end: float) -> tuple[M
     return tuple(Mark(t, str(segment)) for t, segment in named)
 
 
-def _out_of_reach(gecko: Gecko, foot: int) -> str:
-    return "a foot is out of reach" if foot < 0 else f"{gecko.roles.feet[foot].replace('_', ' ')} is out of reach"
+def _out_of_reach(gecko: Gecko, swings: list[int]) -> str:
+    return f"{' or '.join(gecko.roles.feet[k] for k in swings).replace('_', ' ') or 'a foot'} is out of reach"
 
 
 def _rougher(outcome: Outcome, ours: MotionAccelerations, paper: MotionAccelerations) -> Outcome:

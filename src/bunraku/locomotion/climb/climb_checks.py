@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 
 from bunraku.figure.shape import Box
 from bunraku.locomotion.climb.adhesion import AdhesionAlong, adhesion_along
-from bunraku.locomotion.climb.climb_dynamics import loads, needed_forces, shared_forces, torques
+from bunraku.locomotion.climb.climb_dynamics import (
+    loads,
+    needed_forces,
+    shared_forces,
+    tipping_accelerations,
+    tipping_angles,
+    torques,
+)
 from bunraku.locomotion.climb.climb_failures import ClimbFailure, clearances, contacts
 from bunraku.locomotion.climb.foot_swing import FootPaths
 from bunraku.locomotion.climb.gecko import Gecko, blocks
@@ -35,6 +42,8 @@ class ClimbChecks:
     """Distance of the lower legs from the surface (T,) [m]."""
     leans: Array
     """Angle between the link above each ankle and the foot's normal (T, ankles) [rad]."""
+    tips: Array
+    """Angle by which the body turns about the line between two feet while only they stand (T,) [rad]."""
     contacts: list[ClimbFailure]
     """The first contact, if there is one."""
 
@@ -61,13 +70,14 @@ def check_climb(
         near = near_scene(gecko, scene, own)
         held = adhesion_along(gecko, own, here, friction=friction, grip=grip)
         moving = adhesion_along(gecko, own, here, friction=friction, grip=grip, loads=loads(needed))
-        torque = torques(gecko, needed, here.p, shared_forces(needed, here.p, here.swings))
-        found.append((held, moving, torque, *clearances(gecko, near, own, seen), leans(gecko, needed.frames, here)))
+        torque = torques(gecko, needed, here.p, shared_forces(needed, here.p, here.aloft))
+        tips = tipping_accelerations(needed, here.p, here.aloft, moving.tipping)
+        found.append((held, moving, torque, *clearances(gecko, near, own, seen), leans(gecko, needed.frames, here), tips))
         if not touched:
             touched = [ClimbFailure(part.start + hit.sample, hit.outcome) for hit in contacts(gecko, near, own)]
     held, moving = (AdhesionAlong.joined([one[k] for one in found]) for k in (0, 1))
-    torque, clearance, legs, lean = (np.concatenate([one[k] for one in found]) for k in (2, 3, 4, 5))
-    return ClimbChecks(held, moving, torque, clearance, legs, lean, touched)
+    torque, clearance, legs, lean, tips = (np.concatenate([one[k] for one in found]) for k in (2, 3, 4, 5, 6))
+    return ClimbChecks(held, moving, torque, clearance, legs, lean, tipping_angles(tips, dt), touched)
 
 
 def leans(gecko: Gecko, frames: Array, feet: FootPaths) -> Array:

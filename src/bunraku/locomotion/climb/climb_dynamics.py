@@ -73,12 +73,14 @@ def loads(needed: NeededForces, gravity: float = 9.81) -> Array:
     return np.concatenate([needed.force.sum(1), moment], 1) / weight
 
 
-def shared_forces(needed: NeededForces, feet: Array, swings: NDArray[np.int64], gravity: float = 9.81) -> Array:
+def shared_forces(needed: NeededForces, feet: Array, aloft: NDArray[np.bool_], gravity: float = 9.81) -> Array:
     """Forces on the standing feet (T, feet, 3), in body weights, that move the bodies and have the least sum of squares.
+
+    Two feet bear no moment about the line between them; it is left out.
 
     needed: what moves the bodies
     feet: places of the feet (T, feet, 3) [m]
-    swings: the foot in the air at each sample (T,), or −1
+    aloft: which feet are in the air at each sample (T, feet)
     gravity: as in `needed_forces` [m/s²]
     """
     load = loads(needed, gravity)
@@ -90,11 +92,44 @@ def shared_forces(needed: NeededForces, feet: Array, swings: NDArray[np.int64], 
     for k in range(3):
         G[:, k, :, k] = 1.0
     G[:, 3, :, 1], G[:, 3, :, 2], G[:, 4, :, 0], G[:, 4, :, 2], G[:, 5, :, 0], G[:, 5, :, 1] = -z, y, z, -x, -y, x
-    G *= (swings[:, None] != np.arange(feet.shape[1]))[:, None, :, None]
+    G *= ~aloft[:, None, :, None]
     rows = G.reshape(len(feet), 6, -1)
     load[:, 3:] /= size
-    shares = np.linalg.solve(rows @ np.swapaxes(rows, 1, 2), load[..., None])
+    shares = np.linalg.pinv(rows @ np.swapaxes(rows, 1, 2), rcond=1e-9, hermitian=True) @ load[..., None]
     return np.asarray((np.swapaxes(rows, 1, 2) @ shares).reshape(feet.shape))
+
+
+def tipping_accelerations(
+    needed: NeededForces, feet: Array, aloft: NDArray[np.bool_], tipping: Array, gravity: float = 9.81
+) -> Array:
+    """How fast the body begins to turn about the line between two feet that stand alone (T,) [rad/s²]; zero where others stand.
+
+    needed: what moves the bodies
+    feet: places of the feet (T, feet, 3) [m]
+    aloft: which feet are in the air (T, feet)
+    tipping: the moment about that line that they cannot bear (T,) [weights·m]
+    gravity: as in `needed_forces` [m/s²]
+    """
+    two, out = np.flatnonzero((~aloft).sum(1) == 2), np.zeros(len(feet))
+    if len(two):
+        standing = feet[two][~aloft[two]].reshape(-1, 2, 3)
+        along = standing[:, 1] - standing[:, 0]
+        along /= np.linalg.norm(along, axis=1, keepdims=True)
+        arm = np.cross(needed.place[two] - standing[:, :1], along[:, None])
+        inertia = np.einsum("b,tbi,tbi->t", needed.mass, arm, arm)
+        out[two] = float(needed.mass.sum()) * gravity * tipping[two] / inertia
+    return out
+
+
+def tipping_angles(accelerations: Array, dt: float) -> Array:
+    """Angles (T,) [rad] by which the body turns about the line between two feet, from `accelerations` [rad/s²] at samples `dt` [s]
+    apart; it is upright at the beginning and at the end of each step, when others stand."""
+    out, moves = np.zeros(len(accelerations)), np.flatnonzero(accelerations != 0.0)
+    for run in np.split(moves, np.flatnonzero(np.diff(moves) > 1) + 1):
+        if len(run):
+            angle = np.cumsum(np.cumsum(accelerations[run])) * dt**2
+            out[run] = angle - angle[-1] * np.arange(1, len(run) + 1) / len(run)
+    return out
 
 
 def torques(gecko: Gecko, needed: NeededForces, feet: Array, forces: Array, gravity: float = 9.81) -> Array:

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 from bunraku.collision import World
 from bunraku.locomotion.climb.adhesion import AdhesionAlong
 from bunraku.locomotion.climb.any_course import AnyCourse
-from bunraku.locomotion.climb.climb_outcomes import BODY_TOUCHES, CURVE_TOO_TIGHT, FEET_SLIP, JOINT_AT_LIMIT, SurfaceOutcome
+from bunraku.locomotion.climb.climb_outcomes import (
+    BODY_TOUCHES,
+    CURVE_TOO_TIGHT,
+    FEET_SLIP,
+    JOINT_AT_LIMIT,
+    TIPS_OVER,
+    SurfaceOutcome,
+)
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import FootPaths
 from bunraku.locomotion.climb.gecko import Gecko
@@ -80,6 +87,15 @@ def ankles_beyond_limits(gecko: Gecko, leans: Array) -> list[ClimbFailure]:
     foot = gecko.roles.feet[int(leans[late[0]].argmax())].replace("_", " ")
     why = f"the leg above {foot} leans farther over it than {math.degrees(gecko.roles.lean):.0f}°"
     return [ClimbFailure(int(late[0]), JOINT_AT_LIMIT.because(why))]
+
+
+def tips_over(tips: Array, most: float) -> list[ClimbFailure]:
+    """The first sample at which the angle of `tips` (T,) [rad] is beyond `most` [rad]; or an empty list."""
+    late = np.flatnonzero(np.abs(tips) > most)
+    if not len(late):
+        return []
+    why = f"it turns by {math.degrees(float(np.abs(tips).max())):.0f}° about the line between two feet before others land"
+    return [ClimbFailure(int(late[0]), TIPS_OVER.because(why))]
 
 
 def contacts(gecko: Gecko, scene: Scene, Q: Array) -> list[ClimbFailure]:

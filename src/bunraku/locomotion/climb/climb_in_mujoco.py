@@ -9,7 +9,7 @@ is where the plan assumes it. Ankles are passive: a weak spring keeps a swinging
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -23,6 +23,7 @@ from bunraku.io.mjcf import mjcf_file
 from bunraku.kinematics import frames_along
 from bunraku.locomotion.climb.climb import Climb
 from bunraku.locomotion.climb.climb_dynamics import needed_forces, torques
+from bunraku.locomotion.climb.climb_pace import PaceOptions
 from bunraku.locomotion.climb.foot_forces import foot_forces
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.gecko_kernels import points_along
@@ -34,15 +35,19 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class HoldOptions:
-    """Servos, contacts and noise of a climb in MuJoCo. Lengths are in lengths of the leg, forces in body weights."""
+    """Servos, contacts and noise of a climb in MuJoCo. Lengths are in lengths of the leg, forces in body weights.
+
+    All are for the default crawl of the library's gecko, with swings of 0.25 s. Where a swing takes less, times are
+    shorter in proportion, and where it is quicker for its size, servos are stiffer, with the square.
+    """
 
     timestep: float = 0.0005
     """Of MuJoCo [s]."""
     stiffness: float = 15.0
     """Stiffness of a servo [weights · leg lengths/rad]."""
-    damping: float = 0.01
+    damping: float = 0.02
     """Damping of a servo divided by its stiffness [s]."""
-    ankle: float = 0.05
+    ankle: float = 0.1
     """Stiffness of the spring of an ankle [weights · leg lengths/rad]."""
     gap: float = 0.01
     """Distance from which adhesion pulls a foot towards the surface [leg lengths]."""
@@ -50,14 +55,16 @@ class HoldOptions:
     """How far below the surface a landing foot aims, so that it touches [leg lengths]."""
     probe: float = 0.3
     """Speed at which a foot that should stand, but does not touch, goes on towards the surface [leg lengths/s]."""
+    ramp: float = 0.05
+    """Time in which a foot takes over its load after landing, and gives it up before lifting off [s]."""
     patience: float = 0.3
     """How long the plan waits, with all feet down, for a foot that does not touch yet [s]."""
     spare: float = 1.08
     """The forces on the feet that motors aim at use this share of the least adhesion, or 0.6 of what there is if that is more."""
     settle: float = 0.03
     """Time in which a leg learns where its foot really stands, so that it does not pull on it [s]."""
-    solref: str = "0.002 1"
-    """MuJoCo's stiffness of contacts."""
+    contact_time: float = 0.002
+    """Time constant of contacts in MuJoCo [s]."""
     solimp: str = "0.95 0.99 0.0002"
     """MuJoCo's impedance of contacts."""
     friction_ratio: float = 50.0
@@ -73,6 +80,13 @@ class HoldOptions:
     pose_noise: float = 1e-3
     """Standard deviation of the measured places of the feet, new at every sample [leg lengths]."""
 
+    def at_pace(self, longer: float, quick: float) -> HoldOptions:
+        """The same with times `longer` by a factor, and servos that move masses `quick` times as fast for their size."""
+        times = ("timestep", "damping", "patience", "ramp", "settle", "contact_time", "push_time")
+        changed = {name: longer * getattr(self, name) for name in times}
+        stiff = {name: quick**2 * getattr(self, name) for name in ("stiffness", "ankle")}
+        return replace(self, probe=self.probe / longer, **changed, **stiff)
+
 
 @dataclass(frozen=True, eq=False)
 class PerformedClimb:
@@ -84,6 +98,10 @@ class PerformedClimb:
     """When it ended [s]; later than planned if feet had to be waited for."""
     errors: Array
     """Largest distance of a point of the trunk from the plan, every time that it was looked at (n,) [m]."""
+    trunk: Array
+    """Where the first point of the trunk was, at these times (n, 3) [m]."""
+    dt: float
+    """Time between two of them [s]."""
     adhesion: float
     """The adhesion of each foot [weights]."""
 
@@ -135,6 +153,9 @@ class _Performance:
         self.mujoco, self.done, self.gecko, self.adhesion, self.options = mujoco, done, gecko, adhesion, options
         figure, Q = gecko.figure, np.asarray(done.motion.q)
         self.weight, self.leg = 9.81 * figure.mass, gecko.measures["leg"]
+        swing = done.feet.quarter - done.feet.pause
+        quick = PaceOptions().swing * np.sqrt(self.leg / 9.81) / swing
+        self.options = options = options.at_pace(swing / 0.25, quick)
         self.motors = [*gecko.active.tolist(), *gecko.tail.tolist()]
         self.model = mujoco.MjModel.from_xml_string(self._xml(done.scene, friction))
         self.data = mujoco.MjData(self.model)
@@ -146,13 +167,12 @@ class _Performance:
         needed = needed_forces(gecko, Q, dt)
         least = np.asarray(done.moving.adhesion)
         aimed = np.minimum(np.maximum(options.spare * least, 0.6 * adhesion), 0.95 * adhesion)
-        forces = foot_forces(needed, feet, friction=friction, adhesion=aimed)
+        forces = foot_forces(needed, feet, friction=friction, adhesion=aimed, ramp=options.ramp)
         torque = torques(gecko, needed, feet.p, forces)
         kp = options.stiffness * self.weight * self.leg
         v = np.gradient(Q[:, self.motors], dt, axis=0)
         self.ctrl = Q[:, self.motors] + options.damping * v + torque / kp
-        stuck = feet.swings[:, None] != np.arange(len(gecko.roles.feet))
-        self.sticks = stuck.astype(float)
+        self.sticks = (~feet.aloft).astype(float)
         self.frames = needed.frames
         self.legs = _leg_moves(gecko, Q)
         index = figure.frame_index
@@ -167,6 +187,7 @@ class _Performance:
         option = root.find("option")
         assert option is not None
         option.set("cone", "elliptic")
+        option.set("integrator", "implicitfast")
         option.set("impratio", f"{options.friction_ratio}")
         world = root.find("worldbody")
         assert world is not None
@@ -184,9 +205,16 @@ class _Performance:
                 else:
                     foot = next(foot for foot in gecko.roles.feet if foot in joint.frames)
                     k = options.ankle * self.weight * self.leg
-                    ball = Element("joint", name=f"{foot}_ball", type="ball", damping=f"{0.004 * k}", armature="1e-7")
+                    ball = Element(
+                        "joint", name=f"{foot}_ball", type="ball", damping=f"{0.2 * options.damping * k}", armature="1e-7"
+                    )
                     first.insert(0, ball)
-        contact: Any = {"friction": f"{friction} 0.005 0.0001", "solref": options.solref, "solimp": options.solimp, "condim": "3"}
+        contact: Any = {
+            "friction": f"{friction} 0.005 0.0001",
+            "solref": f"{options.contact_time} 1",
+            "solimp": options.solimp,
+            "condim": "3",
+        }
         gap = f"{options.gap * self.leg}"
         for shape in figure.shapes:
             if shape.collides:
@@ -227,7 +255,7 @@ class _Performance:
         k_ankle, push = options.ankle * self.weight * self.leg, np.zeros(3)
         dt = model.opt.timestep * self.substeps
         keep = np.exp(-dt / options.push_time)
-        errors, learn = [], min(dt / options.settle, 1.0)
+        errors, learn, seen_at = [], min(dt / options.settle, 1.0), []
         feet = [model.body(name).id for name in gecko.roles.feet]
         off = np.zeros((len(feet), 3))  # where the feet stand, relative to the plan
         press = np.full(len(feet), options.press * self.leg)
@@ -248,13 +276,14 @@ class _Performance:
                 mujoco.mj_step(model, data)
             here = np.array(data.xpos[points])
             errors.append(float(np.linalg.norm(here - self.trunk[t], axis=1).max()) if np.isfinite(here).all() else np.inf)
+            seen_at.append(here[0])
             if not errors[-1] < options.fallen * self.leg:
-                return PerformedClimb(True, dt * len(errors), np.array(errors), self.adhesion)
+                return PerformedClimb(True, dt * len(errors), np.array(errors), np.array(seen_at), dt, self.adhesion)
             lost = (self.sticks[t] > 0.0) & ~self._touches(feet)
             press = np.where(lost, press + options.probe * self.leg * dt, options.press * self.leg)
             waits = bool(lost.any()) and bool(self.sticks[t].all()) and waited < options.patience / dt
             t, waited = (t, waited + 1) if waits else (t + 1, 0)
-        return PerformedClimb(False, dt * len(errors), np.array(errors), self.adhesion)
+        return PerformedClimb(False, dt * len(errors), np.array(errors), np.array(seen_at), dt, self.adhesion)
 
     def _touches(self, feet: list[int]) -> NDArray[np.bool_]:
         """Which of the `feet` touch something, or are so near that adhesion pulls them."""

@@ -15,6 +15,9 @@ JOINT_AT_LIMIT = Outcome(
     False, "limits", "a joint would turn beyond its limits", advice="shorten the stride, or make the slope, step or turn smaller"
 )
 FEET_SLIP = Outcome(False, "slips", "no adhesion holds the feet", advice="give them friction, or a grip in more directions")
+TIPS_OVER = Outcome(
+    False, "tips", "two feet do not hold it until the others land", advice="go faster, shorten the stride, or crawl"
+)
 BODY_TOUCHES = Outcome(
     False, "collides", "the body does not fit through",
     advice="make the slope or the step smaller, or the straights between them longer",

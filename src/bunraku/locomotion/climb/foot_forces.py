@@ -24,7 +24,8 @@ def foot_forces(
     sides: number of sides of the pyramid inside the friction cone
 
     Each sample is a quadratic program: the least weighted sum of squares, in which the weight of a foot grows towards its landing
-    and its lift-off. Where no forces satisfy all cones, the cones are left out.
+    and its lift-off. Where no forces satisfy all cones, the cones are left out. Two feet bear no moment about the line between
+    them; it is left out.
     """
     load = loads(needed)
     centre = np.einsum("b,tbi->ti", needed.mass, needed.place) / needed.mass.sum()
@@ -45,17 +46,29 @@ def foot_forces(
             R = feet.R[t, foot]
             along = np.cos(angle)[:, None] * R[:, 0] + np.sin(angle)[:, None] * R[:, 1]
             cone[sides * i : sides * (i + 1), own] = along - inner * R[:, 2]  # f_t − μ f_n ≤ μ A
+        G, given = _balance(G, load[t], arm[t, stand] / size)
         H = np.diag(np.repeat(1.0 / share[t, stand], 3))
         A = np.ascontiguousarray(np.concatenate([G, cone]))
-        upper = np.concatenate([load[t], np.full(len(cone), inner * adhesion[t])])
-        lower = np.concatenate([load[t], np.full(len(cone), -1e30)])
-        sense = np.concatenate([np.full(6, 5), np.zeros(len(cone))]).astype(np.int32)
+        upper = np.concatenate([given, np.full(len(cone), inner * adhesion[t])])
+        lower = np.concatenate([given, np.full(len(cone), -1e30)])
+        sense = np.concatenate([np.full(len(given), 5), np.zeros(len(cone))]).astype(np.int32)
         x, _, flag, _ = daqp.solve(H, np.zeros(len(H)), A, upper, lower, sense)
         if flag < 1:
             W = np.repeat(share[t, stand], 3)
-            x = W * (G.T @ np.linalg.solve((G * W) @ G.T, load[t]))
+            x = W * (G.T @ np.linalg.solve((G * W) @ G.T, given))
         out[t, stand] = np.reshape(x, (-1, 3))
     return out
+
+
+def _balance(G: Array, load: Array, arms: Array) -> tuple[Array, Array]:
+    """The equations G f = load of forces at `arms` (n, 3) from the centre; for two of them, without the moment about their line."""
+    if len(arms) != 2:
+        return G, load
+    x, y, z = arms[0]
+    to_foot = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    across = np.linalg.svd((arms[1] - arms[0])[None])[2][1:]  # two directions perpendicular to the line
+    rows = np.concatenate([np.eye(3, 6), across @ np.concatenate([-to_foot, np.eye(3)], 1)])
+    return np.asarray(rows @ G), np.asarray(rows @ load)
 
 
 def shares(feet: FootPaths, ramp: float) -> Array:
@@ -64,7 +77,7 @@ def shares(feet: FootPaths, ramp: float) -> Array:
     steps, dt = max(round(ramp / float(feet.t[1] - feet.t[0])), 1), 1.0
     out = np.ones((T, n))
     for foot in range(n):
-        swings = feet.swings == foot
+        swings = feet.aloft[:, foot]
         for kind in (1, -1):
             since = np.full(T, float(steps))
             run = float(steps)

@@ -17,17 +17,18 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FootPaths:
-    """Times `t` (T,) [s], centres `p` (T, 4, 3) [m] and rotations `R` (T, 4, 3, 3) of the feet; `swings` (T,) is the foot in the
-    air, −1 if all stand.
+    """Times `t` (T,) [s], centres `p` (T, feet, 3) [m] and rotations `R` (T, feet, 3, 3) of the feet, and which are `aloft`
+    (T, feet).
 
-    A swing and the `pause` [s] on all four feet after it take a quarter of a cycle, which is `steps` samples.
+    A swing and the `pause` [s] on all feet after it take one of the `parts` of a cycle, which is `steps` samples.
     """
 
     t: Array
     p: Array
     R: Array
-    swings: NDArray[np.int64]
+    aloft: NDArray[np.bool_]
     steps: int
+    parts: int
     pause: float = 0.0
 
     __repr__ = brief
@@ -40,26 +41,27 @@ class FootPaths:
     @property
     def cycle(self) -> float:
         """Duration of a cycle, in which every foot swings once [s]."""
-        return float(self.p.shape[1] * self.quarter)
+        return float(self.parts * self.quarter)
 
     def share(self, ends: float) -> Array:
         """How far (T,) a swing is from its beginning or its end, whichever is nearer, less `ends`; in shares of the swing."""
         within = np.mod(self.t + 1e-9, self.quarter) / (self.quarter - self.pause)
         return np.asarray(np.minimum(within, 1.0 - within) - ends)
 
-    def held(self, ends: float) -> NDArray[np.int64]:
-        """`swings`, but −1 also during the first and the last share `ends` of every swing."""
-        return np.where(self.share(ends) > 0.0, self.swings, -1)
+    def loose(self, ends: float) -> NDArray[np.bool_]:
+        """`aloft`, but not during the first and the last share `ends` of every swing (T, feet)."""
+        return np.asarray(self.aloft & (self.share(ends) > 0.0)[:, None])
 
     def part(self, samples: slice) -> FootPaths:
         """Some consecutive `samples` only; not for `share` and `held`, which need whole steps."""
-        return FootPaths(self.t[samples], self.p[samples], self.R[samples], self.swings[samples], self.steps, self.pause)
+        return FootPaths(self.t[samples], self.p[samples], self.R[samples], self.aloft[samples], self.steps, self.parts, self.pause)
 
     def every(self, count: int, until: int, since: int = 0) -> FootPaths:
         """Every `count`-th sample from the sample `since`, the first of a step, to before the sample `until`."""
         few = slice(since, until, count)
         p, R = np.ascontiguousarray(self.p[few]), np.ascontiguousarray(self.R[few])
-        return FootPaths(self.t[few], p, R, np.ascontiguousarray(self.swings[few]), self.steps // count, self.pause)
+        aloft = np.ascontiguousarray(self.aloft[few])
+        return FootPaths(self.t[few], p, R, aloft, self.steps // count, self.parts, self.pause)
 
 
 def outward(step: Footstep, above: Array, centre: float) -> Array:
@@ -92,7 +94,7 @@ def foot_paths(
     clear: smallest height of a swinging foot over the surface [m]
     quarter: duration of a swing [s]
     dt: time between two samples [s]
-    pause: how long all four feet stand after a swing [s]
+    pause: how long all feet stand after a swing [s]
     even: whether a foot swings at constant speed, as on the paper's spline; otherwise it starts and lands at rest
     soft: whether a foot also starts and lands without jerk, so that it is almost at rest for the first and last samples
     soles: centres (feet, balls, 3) [m] and radii (feet, balls) [m] of balls that fill each foot, relative to its centre; None for
@@ -100,15 +102,16 @@ def foot_paths(
     """
     n = max(round(quarter / dt), 4)
     whole = n + round(pause / dt)
-    T, feet = whole * len(plan.steps) + 1, len(plan.start)
-    p, R, swings = np.empty((T, feet, 3)), np.empty((T, feet, 3, 3)), np.full(T, -1, np.int64)
+    feet = len(plan.start)
+    T = whole * (plan.steps[-1].part + 1) + 1
+    p, R, aloft = np.empty((T, feet, 3)), np.empty((T, feet, 3, 3)), np.zeros((T, feet), bool)
     local, radius = soles if soles is not None else (np.zeros((feet, 1, 3)), np.full((feet, 1), centre))
     s = np.arange(n + 1) / n
     sigma = s if even else s**5 * (126.0 + s * (-420.0 + s * (540.0 + s * (-315.0 + 70.0 * s)))) if soft else eased(s)
     stands = [(0, X) for X in plan.start]  # since which sample each foot stands, and where
     for step in plan.steps:
-        first = step.quarter * whole
-        at = float(plan.course.pace.at((step.quarter + 0.5) / feet)) + plan.shoulders[step.foot]
+        first = step.part * whole
+        at = float(plan.course.pace.at((step.part + 0.5) / plan.parts)) + plan.shoulders[step.foot]
         above = plan.course.body(np.array([at]))[0][0]
         own = slice(first, first + n + 1)
         turn = _turn(step.X_from[:3, :3], step.X_to[:3, :3], sigma)
@@ -117,10 +120,10 @@ def foot_paths(
         R[own, step.foot] = turn
         _stand(p, R, step.foot, slice(stands[step.foot][0], first), stands[step.foot][1], centre)
         stands[step.foot] = first + n + 1, step.X_to
-        swings[first + 1 : first + n] = step.foot
+        aloft[first + 1 : first + n, step.foot] = True
     for foot, (first, X) in enumerate(stands):
         _stand(p, R, foot, slice(first, T), X, centre)
-    return FootPaths(np.asarray(np.arange(T) * dt, float), p, R, swings, whole, (whole - n) * dt)
+    return FootPaths(np.asarray(np.arange(T) * dt, float), p, R, aloft, whole, plan.parts, (whole - n) * dt)
 
 
 def _stand(p: Array, R: Array, foot: int, samples: slice, X: Array, centre: float) -> None:

@@ -328,7 +328,8 @@ def wish(
     if paper and switched:
         joints[:, yaw] += bend * np.sign(np.sin(2.0 * np.pi * (feet.t + 1e-9) / cycle))[:, None]
     else:
-        joints[:, yaw] += bend * np.cos(2.0 * np.pi * feet.t / cycle + np.pi / 4.0)[:, None]
+        lead = np.pi / 4.0 if feet.parts > 2 else 0.0  # in a trot it bends to one side while half of the feet swing
+        joints[:, yaw] += bend * np.cos(2.0 * np.pi * feet.t / cycle + lead)[:, None]
     return Wish(normals, heights, joints)
 
 

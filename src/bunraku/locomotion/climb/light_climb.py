@@ -31,8 +31,8 @@ class LightOptions:
     """Numbers that tune the adhesion that a climb needs. Adhesions are in body weights. A rate [rad/s] is a weight: an excess x
     costs as much as an acceleration x·rate²."""
 
-    pause: float = 0.25
-    """How long all four feet stand after a swing of a light climb [s]."""
+    pause: float = 0.25 / math.sqrt(0.12 / 9.81)
+    """How long all feet stand after a swing of a light climb, as long as it [√(leg length / g)]."""
     stance: float = 0.75
     """Spread of the feet in a light climb, as a share of the usual one. A narrow stance shortens the way between triangles."""
     side: float = 0.217
@@ -64,7 +64,7 @@ def least_adhesion(feet: FootPaths, friction: float = 1.0) -> Array:
 
     Near a corner, where feet stand on two faces, less may be enough.
     """
-    stands = feet.swings[:, None] != np.arange(feet.p.shape[1])
+    stands = ~feet.aloft
     up = feet.R[:, :, 2, 2]
     missing = np.sqrt(np.maximum(1.0 - up**2, 0.0)) / friction - up
     return np.asarray(np.maximum((missing * stands).sum(1), 0.0) / stands.sum(1) ** 2)
@@ -103,7 +103,7 @@ def upright(feet: FootPaths, friction: float = 1.0, alike: float = 0.999) -> NDA
 
 def _common(feet: FootPaths, axis: int) -> Array:
     """The mean (T, 3) of an axis of the standing feet: its length is 1 if the axis is the same for all."""
-    stands = (feet.swings[:, None] != np.arange(feet.p.shape[1]))[:, :, None]
+    stands = ~feet.aloft[:, :, None]
     return np.asarray((feet.R[:, :, :, axis] * stands).sum(1) / stands.sum(1))
 
 
@@ -138,7 +138,7 @@ def bearable(
 
     def terms(Q: Array, feet: FootPaths) -> CostTerms:
         on = upright(feet, friction, options.alike)
-        wall = dataclasses.replace(feet, t=feet.t[on], p=feet.p[on], R=feet.R[on], swings=feet.swings[on])
+        wall = dataclasses.replace(feet, t=feet.t[on], p=feet.p[on], R=feet.R[on], aloft=feet.aloft[on])
         aim = np.maximum(least_adhesion(wall, friction), options.bearable)
         over, rows = np.zeros((len(Q), 1)), np.zeros((len(Q), 1, len(gecko.active) + 6))
         over[on, 0], rows[on, 0] = _beyond(gecko, Q[on], adhesion_along(gecko, Q[on], wall, friction=friction, grip=grip), aim)

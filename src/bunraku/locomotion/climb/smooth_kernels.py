@@ -26,12 +26,12 @@ class MotionAims(NamedTuple):
     """Positions of the feet (T, feet, 3) [m]."""
     turns: Any
     """Rotations of the feet that turn on ankles (T, feet or 0, 3, 3)."""
-    swings: Any
-    """The foot that may leave its path (T,), or −1 if all must be where they should be."""
+    loose: Any
+    """Which feet may leave their paths (T, feet); all others must be where they should be."""
     soles: Any
-    """Centres of the balls of the swinging foot relative to it, in the world's axes (T, balls, 3) [m]."""
+    """Centres of the balls of the feet relative to them, in the world's axes (T, feet, balls, 3) [m]."""
     lift: Any
-    """Least height of the balls' centres over the surface while a foot swings (T, balls) [m]."""
+    """Least height of the balls' centres over the surface while a foot swings (T, feet, balls) [m]."""
     joints: Any
     """Angles of the active joints (T, n) [rad]."""
     normals: Any
@@ -93,11 +93,11 @@ def too_near(apart, y, k, margin):
 
 
 @inline
-def standing(J, x, feet, swings, t, unit, A, e):
+def standing(J, x, feet, loose, t, unit, A, e):
     """Rows of the scaled Jacobian (k, columns) and errors of the feet that stand at sample t; returns k."""
     k = 0
     for foot in range(feet.shape[1]):
-        if foot == swings[t]:
+        if loose[t, foot]:
             continue
         for r in range(3):
             for c in range(A.shape[1]):
@@ -108,10 +108,10 @@ def standing(J, x, feet, swings, t, unit, A, e):
 
 
 @kernel
-def restore_along(body, Q, feet, swings, unit, passes):
+def restore_along(body, Q, feet, loose, unit, passes):
     """Moves the standing feet to their footholds by the smallest change of the scaled columns; returns the initial error [m].
 
-    `feet` and `swings` are as in `MotionAims`.
+    `feet` and `loose` are as in `MotionAims`.
     """
     n, cols = body.joints.shape[0], body.active.shape[0] + 6
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
@@ -122,7 +122,7 @@ def restore_along(body, Q, feet, swings, unit, passes):
     for t in range(Q.shape[0]):
         for again in range(passes):
             points(body, Q[t], R, p, S, x, J)
-            k = standing(J, x, feet, swings, t, unit, A, e)
+            k = standing(J, x, feet, loose, t, unit, A, e)
             most = 0.0
             for i in range(k):
                 most = max(most, abs(e[i]))
@@ -177,14 +177,15 @@ def cost_along(body, skin, keep, apart, Q, ground, aims, rates, spine, legs):
             y = spine[t, k % spine.shape[1]]
             off = y[0] * aims.normals[t, k, 0] + y[1] * aims.normals[t, k, 1] + y[2] * aims.normals[t, k, 2] - aims.heights[t, k]
             total += rates.height * off * off / unit
-        foot = aims.swings[t]
-        if foot >= 0:
+        for foot in range(n_feet):
+            if not aims.loose[t, foot]:
+                continue
             y = on_joint(R, p, body.carrier[foot], body.local[foot])
             for r in range(3):
                 total += rates.swing * (y[r] - aims.feet[t, foot, r]) ** 2 / unit
-            for i in range(aims.soles.shape[1]):
-                z = (y[0] + aims.soles[t, i, 0], y[1] + aims.soles[t, i, 1], y[2] + aims.soles[t, i, 2])
-                low = min(over(ground, t, z)[0] - aims.lift[t, i], 0.0)
+            for i in range(aims.soles.shape[2]):
+                sole = aims.soles[t, foot, i]
+                low = min(over(ground, t, (y[0] + sole[0], y[1] + sole[1], y[2] + sole[2]))[0] - aims.lift[t, foot, i], 0.0)
                 total += rates.clearance * low * low / unit
         for i in range(skin.carrier.shape[0]):
             y = on_joint(R, p, skin.carrier[i], skin.local[i])
@@ -363,7 +364,7 @@ def linearize_along(body, skin, keep, apart, Q, ground, aims, rates, bent, pull,
     for t in range(T):
         q = Q[t]
         points(body, q, R, p, S, x, J)
-        k = standing(J, x, aims.feet, aims.swings, t, rates.unit, A, e)
+        k = standing(J, x, aims.feet, aims.loose, t, rates.unit, A, e)
         null_basis(A, k, M, v, N[t])
         for i in range(cols):
             g[i] = 0.0
@@ -379,16 +380,17 @@ def linearize_along(body, skin, keep, apart, Q, ground, aims, rates, bent, pull,
             off = x[i, 0] * normal[0] + x[i, 1] * normal[1] + x[i, 2] * normal[2] - aims.heights[t, h]
             row(body, R, p, S, q, body.carrier[i], x[i], normal, rates.unit, out)
             gather(out, off, rates.height / unit, W, g)
-        foot = aims.swings[t]
-        if foot >= 0:
+        for foot in range(n_feet):
+            if not aims.loose[t, foot]:
+                continue
             for r in range(3):
                 for c in range(cols):
                     out[c] = J[3 * foot + r, c] * (rates.unit if c < 3 else 1.0)
                 gather(out, x[foot, r] - aims.feet[t, foot, r], rates.swing / unit, W, g)
-            for i in range(aims.soles.shape[1]):
-                y = (x[foot, 0] + aims.soles[t, i, 0], x[foot, 1] + aims.soles[t, i, 1], x[foot, 2] + aims.soles[t, i, 2])
-                height, slope = over(ground, t, y)
-                low = height - aims.lift[t, i]
+            for i in range(aims.soles.shape[2]):
+                sole = aims.soles[t, foot, i]
+                height, slope = over(ground, t, (x[foot, 0] + sole[0], x[foot, 1] + sole[1], x[foot, 2] + sole[2]))
+                low = height - aims.lift[t, foot, i]
                 if low < 0.0:
                     row(body, R, p, S, q, body.carrier[foot], x[foot], slope, rates.unit, out)
                     gather(out, low, rates.clearance / unit, W, g)

@@ -57,6 +57,8 @@ class SmoothOptions:
     """Rate of the swinging foot's path."""
     damping: float = 4.0
     """Rate of the first Levenberg–Marquardt damping."""
+    pace: float = 0.25
+    """Duration of a swing for which all rates and accelerations are given [s]: a faster climb is the same motion, faster."""
     knee: float = 10.0
     """Acceleration beyond which the cost is linear [rad/s²]."""
     peak: float = 35.0
@@ -124,7 +126,7 @@ def skin_clearance(gecko: Gecko, course: AnyCourse, Q: Array, u: Array) -> Array
 
 
 class WholeMotion:
-    """The optimisation of a motion whose samples are `dt` [s] apart.
+    """The optimisation of a motion whose samples are `dt` [s] apart at the pace of `options`.
 
     gecko, course: the gecko and its course
     feet: the paths of the feet
@@ -141,16 +143,16 @@ class WholeMotion:
     ) -> None:  # fmt: skip
         self.gecko, self.feet, self.options, self.further, self.fixed, self.rests = gecko, feet, options, further, fixed, rests
         self.stopped = False
-        self.dt = float(feet.t[1] - feet.t[0])
+        self.dt = float(feet.t[1] - feet.t[0]) * options.pace / (feet.quarter - feet.pause)
         cols, n_feet, n_spine = len(gecko.active) + 6, feet.p.shape[1], len(gecko.trunk)
-        self.free = cols - 3 * (n_feet - 1)  # dimensions of the null space while one foot swings
+        self.free = cols - 3 * (n_feet - int(feet.aloft.sum(1).max()))  # dimensions of the null space while feet swing
         self._shares = np.repeat([1.0, options.trunk, options.ankle], [cols - 6, 3 * n_spine, 3 * gecko.n_ankles])
         self._seen: tuple[Array, Array, Array] | None = None
         self.ground = ground_near(gecko, course, course.pace.at(feet.t / feet.cycle))
         soles, lift = self._lifted(course)
         lower, upper = gecko.limits()
         self.aims = MotionAims(
-            feet.p, np.ascontiguousarray(feet.R[:, : gecko.n_ankles]), feet.held(options.landing), soles, lift, want.joints,
+            feet.p, np.ascontiguousarray(feet.R[:, : gecko.n_ankles]), feet.loose(options.landing), soles, lift, want.joints,
             np.ascontiguousarray(want.normals), np.ascontiguousarray(want.heights), lower + options.joint_margin,
             upper - options.joint_margin,
         )  # fmt: skip
@@ -160,18 +162,21 @@ class WholeMotion:
         self._keep = radius + unit * np.where(near, o.near_margin, o.margin)
 
     def _lifted(self, course: AnyCourse) -> tuple[Array, Array]:
-        """The balls of the swinging foot relative to its centre (T, balls, 3), and the least height of their centres (T, balls)."""
+        """The balls of the feet relative to their centres (T, feet, balls, 3), and the least height of the centres of those of
+        swinging feet (T, feet, balls)."""
         feet = self.feet
         local, radius = self.gecko.soles
-        foot, T = np.maximum(feet.swings, 0), np.arange(len(feet.t))
-        soles = np.einsum("tij,tbj->tbi", feet.R[T, foot], local[foot])
-        height, places = np.empty(soles.shape[:2]), feet.p[T, foot][:, None] + soles
+        soles = np.einsum("tfij,fbj->tfbi", feet.R, local)
+        height, places = np.zeros(soles.shape[:3]), feet.p[:, :, None] + soles
         measures = self.gecko.measures
         for own, faces in course.face_runs(course.pace.at(feet.t / feet.cycle), measures["behind"], measures["ahead"]):
-            height[own] = course.over(places[own], faces)
-        planned = np.maximum(height - radius[foot], 0.0)
+            swings = feet.aloft[own]
+            above = height[own]
+            above[swings] = course.over(places[own][swings], faces)
+            height[own] = above
+        planned = np.maximum(height - radius, 0.0)
         rise = self.options.swing_margin * self.gecko.measures["leg"] * np.clip(feet.share(self.options.landing) / 0.1, 0.0, 1.0)
-        return soles, radius[foot] + self.options.lifted * planned + rise[:, None]
+        return soles, radius + self.options.lifted * planned + rise[:, None, None]
 
     @cached_property
     def _bands(self) -> tuple[Array, Array]:
@@ -181,8 +186,8 @@ class WholeMotion:
 
     def restore(self, Q: Array, passes: int = 3) -> bool:
         """Moves the standing feet of `Q` to their footholds by `passes` Newton steps; False if they are out of reach."""
-        kept, feet, swings = self.fixed, self.aims.feet, self.aims.swings
-        return bool(np.isfinite(restore_along(self.gecko.body, Q[kept:], feet[kept:], swings[kept:], self.rates.unit, passes)))
+        kept, feet, loose = self.fixed, self.aims.feet, self.aims.loose
+        return bool(np.isfinite(restore_along(self.gecko.body, Q[kept:], feet[kept:], loose[kept:], self.rates.unit, passes)))
 
     def cost(self, Q: Array) -> float:
         """The cost of a motion `Q` (T, n_q)."""
@@ -356,7 +361,7 @@ def smooth(
 def _windows(T: int, feet: FootPaths, options: SmoothOptions) -> list[tuple[int, int, int]]:
     """First sample of every window, its first one that is not fixed, and the end; all windows but the first begin with a step that
     is fixed, so that accelerations are continuous."""
-    cycle = feet.steps * feet.p.shape[1]
+    cycle = feet.steps * feet.parts
     window, advance = options.window * cycle, max(options.window - options.overlap, 1) * cycle
     found = [(0, 0, min(window + 1, T))]
     while found[-1][2] < T:
@@ -410,7 +415,7 @@ def refined(gecko: Gecko, Q: Array, feet: FootPaths, fine: FootPaths, options: S
     for part in blocks(len(Q)):
         near, inner = slice(max(part.start - far, 0), part.stop + far), slice(part.start * times, part.stop * times)
         out[inner] = between(Q[near], feet.t[: len(Q)][near], fine.t[: len(out)][inner])
-    restore_along(gecko.body, out, fine.p[: len(out)], fine.held(options.landing)[: len(out)], gecko.measures["leg"], 5)
+    restore_along(gecko.body, out, fine.p[: len(out)], fine.loose(options.landing)[: len(out)], gecko.measures["leg"], 5)
     return out
 
 

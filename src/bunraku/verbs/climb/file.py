@@ -14,13 +14,15 @@ roles:                        # which parts of another figure are for what; defa
   trunk: [chest, hips]        # frames on the body, from front to rear
   bends: [waist]              # variables that bend the body to the sides
   tail: [tail]                # variables that raise the tail
-stride: 6 cm                  # distance per cycle, in which every foot steps once; default: half a leg
-quarter: 250 ms               # duration of a step
-dt: 5 ms                      # time between two samples
+gait: crawl                   # one foot at a time; or trot, half of the feet at a time; default: as the speed asks for
+speed: 6 cm/s                 # of the body; default: in proportion to the square root of the length of a leg
+stride: 6 cm                  # distance per cycle, in which every foot steps once; default: half a leg, in a trot three quarters
+quarter: 250 ms               # duration of a step, instead of speed
+dt: 5 ms                      # time between two samples; default: a fiftieth of a step
 friction: 1                   # coefficient of friction of the feet
 grip: 30 deg                  # feet stick only while they are dragged along their toes; default: in every direction
 light: true                   # pause and lean, so that feet need less adhesion; default: false
-pause: 250 ms                 # on all four feet after each step; default: none, or 250 ms for a light climb
+pause: 250 ms                 # on all feet after each step; default: none; as long as a step for a light climb
 optimized: true               # false keeps the gait that the optimisation starts from
 output: climb.npz             # or a list of files; `bunraku climb -o` overrides it
 """
@@ -31,7 +33,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 from bunraku.figure import Figure
 from bunraku.figure.shape import Mesh
@@ -41,7 +43,9 @@ from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.shape_words import mesh_named
 from bunraku.locomotion.climb.climb import Climb, climb
+from bunraku.locomotion.climb.climb_pace import climb_pace
 from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
+from bunraku.locomotion.climb.footsteps import Gait
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight
 from bunraku.locomotion.climb.surface_course import SurfacePath
@@ -56,7 +60,8 @@ class ClimbOrder(Order):
 
     verb: ClassVar[str] = "climb"
     words: ClassVar[tuple[str, ...]] = (
-        verb, "path", "roles", "stride", "quarter", "dt", "friction", "grip", "light", "pause", "optimized", "output",
+        verb, "path", "roles", "gait", "speed", "stride", "quarter", "dt", "friction", "grip", "light", "pause", "optimized",
+        "output",
     )  # fmt: skip
     segment_words: ClassVar[tuple[str, ...]] = ("straight", "curve", "slope", "step", "obstacle")
     """Keywords that begin the entries of a path."""
@@ -67,12 +72,16 @@ class ClimbOrder(Order):
     path: tuple[PathSegment, ...] | SurfacePath
     lines: tuple[int, ...]
     """The line of each segment in the file; none of a path over a mesh."""
+    gait: Gait | None = None
+    """Which feet swing together; None for what the speed asks for."""
+    speed: float | None = None
+    """Of the body [m/s]; None for the default, or what `quarter` gives."""
     stride: float | None = None
-    """Distance per cycle, in which every foot steps once [m]; None for half a leg."""
-    quarter: float = 0.25
-    """Duration of a step [s]."""
-    dt: float = 0.005
-    """Time between two samples [s]."""
+    """Distance per cycle, in which every foot steps once [m]; None for the default."""
+    quarter: float | None = None
+    """Duration of a step [s]; None for the default."""
+    dt: float | None = None
+    """Time between two samples [s]; None for the default."""
     friction: float = 1.0
     grip: float = math.inf
     """Adhesion per unit of force along the toes: the tangent of the angle in the file."""
@@ -112,6 +121,7 @@ class ClimbOrder(Order):
             raise said_path.error("the path has no segments", advice=f"add some: {', '.join(cls.segment_words)}")
         path = _over_mesh(said_path, folder) if over_mesh else tuple(segment for segment, _ in found)
         options = root.given(
+            gait=lambda node: node.choice(get_args(Gait), "a gait"), speed=lambda node: node.positive(Quantity.SPEED),
             stride=lambda node: node.positive(Quantity.LENGTH), quarter=lambda node: node.positive(Quantity.TIME),
             dt=lambda node: node.positive(Quantity.TIME), friction=Node.positive, grip=_grip, light=Node.flag, pause=_pause,
             optimized=Node.flag, output=lambda node: outputs_of(node, folder),
@@ -127,9 +137,9 @@ class ClimbOrder(Order):
         progress: called with its progress.
         """
         return climb(
-            self.path, figure=self.figure, roles=self.roles, stride=self.stride, quarter=self.quarter, dt=self.dt,
-            friction=self.friction,
-            grip=self.grip, light=self.light, pause=self.pause, optimized=self.optimized, seed=seed, progress=progress,
+            self.path, figure=self.figure, roles=self.roles, gait=self.gait, speed=self.speed, stride=self.stride,
+            quarter=self.quarter, dt=self.dt, friction=self.friction, grip=self.grip, light=self.light, pause=self.pause,
+            optimized=self.optimized, seed=seed, progress=progress,
         )  # fmt: skip
 
     def report(self, done: Climb) -> Iterator[tuple[str, str]]:
@@ -148,11 +158,16 @@ class ClimbOrder(Order):
         segments = () if isinstance(self.path, SurfacePath) else self.path
         length = sum(s.length for s in segments if isinstance(s, Straight))
         length += sum(s.radius * abs(s.angle) for s in segments if isinstance(s, Arc))
-        coarse = self.quarter / self.dt
+        leg, feet = Gecko(self.figure, self.roles).measures["leg"], len(self.roles.feet)
+        with root.blamed():
+            pace = climb_pace(
+                leg, feet, gait=self.gait, speed=self.speed, stride=self.stride, quarter=self.quarter, dt=self.dt,
+                pause=self.pause or 0.0,
+            )  # fmt: skip
+        coarse = pace.quarter / pace.dt
         if coarse < 8.0:
             raise root.place_of("dt").error(f"{coarse:.1f} samples in a step", advice="make dt at most an eighth of quarter")
-        stride = self.stride if self.stride is not None else Gecko(self.figure, self.roles).measures["leg"] / 2.0
-        samples = len(self.roles.feet) * length / stride * (self.quarter + (self.pause or 0.0)) / self.dt
+        samples = feet * length / pace.stride * (pace.quarter + (self.pause or 0.0)) / pace.dt
         if length > 1000.0 or samples > 1e6:
             advice = "shorten the path, or lengthen stride or dt"
             raise root.place_of("path").error(f"a path of {length:.4g} m needs {samples:.3g} samples, too many", advice=advice)
