@@ -154,6 +154,21 @@ def test_adhesion_holds_up_to_its_force() -> None:
         assert (abs(q[-1, 2] - 0.95) < 1e-8) == stays
 
 
+def test_adhesion_is_switched_while_things_move() -> None:
+    ceiling = Scene("ceiling", (Obstacle("ceiling", Box((1, 1, 0.1)), (0, 0, 1.05)),), floor=None)
+    simulation = TouchSimulation(brick((0, 0, 0.95)), scene=ceiling, touch=Touch(), dt=0.01)
+    simulation.stick("brick", "ceiling", 1.01 * g)
+    assert abs(simulation.run(np.zeros((20, 0))).q[-1, 2] - 0.95) < 1e-8
+    other = simulation.copy()
+    simulation.stick("ceiling", "brick", 0.0)
+    assert simulation.run(np.zeros((20, 0))).q[-1, 2] < 0.8
+    assert abs(other.run(np.zeros((20, 0))).q[-1, 2] - 0.95) < 1e-8  # the copy goes on hanging
+    with pytest.raises(BunrakuError, match="may not touch"):
+        simulation.stick("brick", "sky", 1.0)
+    with pytest.raises(BunrakuError, match="adhesion is -1"):
+        simulation.stick("brick", "ceiling", -1.0)
+
+
 def test_halving_the_step_halves_the_error() -> None:
     """A ball that falls, slides and rolls; an impact is seen at the end of its step, so errors vary by a step's worth."""
     fig = one("ball", sphere(0.05, mass=1.0), (0, 0, 0.2, 0, 0, 0))

@@ -72,7 +72,7 @@ def _things(figure: Figure, scene: Scene | None) -> tuple[list[Thing], list[Thin
 
 
 def _known(things: list[Thing], figure: Figure) -> tuple[str, ...]:
-    return tuple(sorted(set(figure.frame_index).union(*(_names(thing) for thing in things))))
+    return tuple(sorted(set(figure.frame_index).union(*(names_of(thing) for thing in things))))
 
 
 def _require_known(known: tuple[str, ...], touch: Touch) -> None:
@@ -93,12 +93,12 @@ def _matter(touch: Touch, a: Thing, b: Thing) -> Matter | None:
 
 
 def _fits(pair: TouchPair, a: Thing, b: Thing) -> bool:
-    one, other = _names(a), _names(b)
+    one, other = names_of(a), names_of(b)
     return (pair.a in one and pair.b in other) or (pair.a in other and pair.b in one)
 
 
-def _names(thing: Thing) -> frozenset[str]:
-    """Its names, and those of the parts that it belongs to: "ball" of "ball.football"."""
+def names_of(thing: Thing) -> frozenset[str]:
+    """The names of a `thing`, and those of the parts that it belongs to: "ball" of "ball.football"."""
     return thing.names | {name.rpartition(".")[0] for name in thing.names if "." in name}
 
 

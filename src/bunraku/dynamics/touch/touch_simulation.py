@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.collision.manifold.touch_arrays import Contacts, TouchWorld
-from bunraku.collision.manifold.touch_rules import Touch, as_touch
-from bunraku.collision.manifold.touch_world import TouchBodies
+from bunraku.collision.manifold.touch_rules import Matter, Touch, as_touch
+from bunraku.collision.manifold.touch_world import TouchBodies, names_of
 from bunraku.dynamics.simulation import LEFT_SHARE, STEP_TOLERANCE, Simulation, Steps
 from bunraku.dynamics.touch.contact_memory import Memory, fresh_memory
 from bunraku.dynamics.touch.find_contacts import overlaps
@@ -179,6 +179,20 @@ class TouchSimulation(Simulation):
             if not self._contacts.number[3]:
                 return sorted({(int(min(k)), int(max(k))) for k in self._contacts.key[:found, :2]})
             self._grow()
+
+    def stick(self, a: str, b: str, adhesion: float) -> None:
+        """From now on it takes `adhesion` [N] to pull the bodies `a` and `b` (names of shapes, frames or obstacles) apart.
+
+        Raises BunrakuError where none of these may touch, or `adhesion` is negative.
+        """
+        Matter(adhesion=adhesion)  # refuses what is none
+        one, other = (np.array([name in names_of(thing) for thing in self.bodies.things]) for name in (a, b))
+        pairs = (np.outer(one, other) | np.outer(other, one)) & self.world.may
+        if not pairs.any():
+            raise BunrakuError(f"{self.figure.name}: {a} and {b} may not touch\n  advice: let them, under `touch`")
+        matter = self.world.matter.copy()
+        matter[pairs, 2] = adhesion
+        self.world = self.world._replace(matter=matter)
 
     def copy(self) -> TouchSimulation:
         """Another simulation in the same state."""
