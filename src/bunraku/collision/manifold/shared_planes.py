@@ -20,16 +20,17 @@ from bunraku.spatial.algebra import dot3, sub3
 def share_planes(t, world, placed, o, late):
     """Contacts of two bodies share a plane, as they are `placed` at the start of the step; those from `late` on need not stand
     together with others of their bodies."""
-    lead = 0
+    first = 0
     for k in range(t.number[0]):
+        if not _same_bodies(t, k, first):
+            first = k
         if t.plane[k] == MANIFOLD.is_away or not _rubs(t, k):
             continue
         if t.plane[k] >= 0:
             rub_from(t, world, placed, o, k)
         t.plane[k] = -1
-        if not _same_bodies(t, k, lead) or t.plane[lead] == MANIFOLD.is_away:
-            lead = _first_of(t, k, 0 if k >= late else max(k - 1, 0))
-        if lead < k and _parallel(t, placed, o, k, lead):
+        lead = _lead_of(t, placed, o, k, first if k < late else 0)
+        if lead < k:
             t.plane[k] = t.plane[lead] = lead
     for k in range(t.number[0]):
         if t.plane[k] == k:
@@ -48,10 +49,10 @@ def _swapped(t, k, i):
 
 
 @bare
-def _first_of(t, k, first):
-    """The first contact of the bodies of contact k, from `first` on."""
+def _lead_of(t, placed, o, k, first):
+    """The first contact from `first` on whose plane contact k may share; k itself where there is none."""
     for i in range(first, k):
-        if t.plane[i] != MANIFOLD.is_away and _same_bodies(t, k, i):
+        if (t.plane[i] == -1 or t.plane[i] == i) and _same_bodies(t, k, i) and _parallel(t, placed, o, k, i):
             return i
     return k
 

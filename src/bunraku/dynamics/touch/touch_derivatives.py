@@ -190,12 +190,13 @@ def _derivative(part: _Part, u: Array) -> Array:
 def _mode(part: _Part) -> tuple[tuple[int, ...], ...]:
     """Bodies and features of each contact that is closed at the end of a part, and of each of its rows 1, or 2 where it slides.
 
-    Which of the contacts of two faces act is not determined, so that all that are closed count.
+    Which of the contacts of two faces act is not determined, so that all that are closed count; some are found more than once.
     """
     t, (h0, _), (h1, _) = part.simulation._contacts, link_gaps(part.tree, part.q0), link_gaps(part.tree, part.q1)
-    closed = [k for k in range(int(t.number[0])) if h1[t.head[k]] > -1e-10]
+    closed = [k for k in range(int(t.number[0])) if part.states[t.head[k]] > 0 or h1[t.head[k]] > -1e-10]
     states = _as_they_move(part.tree, part.impulse, part.states, h1 - h0)
-    return tuple((*(int(x) for x in t.key[k]), *(max(1, int(x)) for x in states[t.head[k] : t.head[k + 1]])) for k in closed)
+    rows = [states[t.head[k] : t.head[k + 1]] for k in closed]
+    return tuple(sorted({(*(int(x) for x in t.key[k]), *(max(1, int(x)) for x in row)) for k, row in zip(closed, rows, strict=True)}))
 
 
 def _without_forces(
