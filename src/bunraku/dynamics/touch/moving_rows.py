@@ -132,7 +132,11 @@ class MovingRows:
 
 
 def row_value(P: Any, c: Any) -> Any:
-    """s of a row: see bunraku.kinematics.gaps, and bunraku.kinematics.shared_slips for one of five points."""
+    """s of a row: see bunraku.kinematics.gaps, and bunraku.kinematics.shared_slips for one of five points.
+
+    P: (3 or 5, 3) its points and directions [m]
+    c: its length [m], of one of five points
+    """
     d = P[0] - P[1]
     return P[2] @ d if len(P) == 3 else P[2] @ d - (P[2] @ P[4]) * (P[3] @ d + c) / (1.0 + P[3] @ P[4])
 

@@ -195,8 +195,8 @@ def _mode(part: _Part) -> tuple[tuple[int, ...], ...]:
     t, (h0, _), (h1, _) = part.simulation._contacts, link_gaps(part.tree, part.q0), link_gaps(part.tree, part.q1)
     closed = [k for k in range(int(t.number[0])) if part.states[t.head[k]] > 0 or h1[t.head[k]] > -1e-10]
     states = _as_they_move(part.tree, part.impulse, part.states, h1 - h0)
-    rows = [states[t.head[k] : t.head[k + 1]] for k in closed]
-    return tuple(sorted({(*(int(x) for x in t.key[k]), *(max(1, int(x)) for x in row)) for k, row in zip(closed, rows, strict=True)}))
+    found = {(*t.key[k].tolist(), *np.maximum(states[t.head[k] : t.head[k + 1]], 1).tolist()) for k in closed}
+    return tuple(sorted(found))
 
 
 def _without_forces(
