@@ -57,6 +57,24 @@ class CoulombContact:
         return np.asarray(jacobian @ data.qvel)
 
 
+class Adhesion:
+    """A force that pulls pairs of geoms together while they are less than `near` apart [m]; MuJoCo's contacts push against it."""
+
+    def __init__(self, model: mujoco.MjModel, pairs: list[tuple[int, int]], force: float, *, near: float = 1e-4) -> None:
+        self.model, self.pairs, self.force, self.near = model, pairs, force, near
+
+    def push(self, data: mujoco.MjData) -> None:
+        """Forces of all pairs of geoms, added to data.qfrc_applied."""
+        ends = np.zeros(6)
+        for pair in self.pairs:
+            distance = mujoco.mj_geomDistance(self.model, data, *pair, self.near, ends)
+            if distance < self.near and distance != 0.0:
+                toward = (ends[3:] - ends[:3]) / distance  # from the first to the other, also where they are in each other
+                for geom, at, sign in zip(pair, (ends[:3], ends[3:]), (1.0, -1.0), strict=True):
+                    body = int(self.model.geom_bodyid[geom])
+                    mujoco.mj_applyFT(self.model, data, sign * self.force * toward, np.zeros(3), at, body, data.qfrc_applied)
+
+
 def _model(figure: Figure, q: Array, pairs: Pairs, step: float) -> mujoco.MjModel:
     """`figure` on a floor at z = 0; shapes that collide of each pair of frames meet, or of a frame and "floor".
 
@@ -106,12 +124,18 @@ def _geoms_of(model: mujoco.MjModel, a: str, b: str) -> list[tuple[int, int]]:
 
 
 def performed_in_mujoco(
-    motion: Motion, pairs: Pairs, *, kicks: dict[tuple[str, str], float] | None = None, step: float = 5e-5
+    motion: Motion,
+    pairs: Pairs,
+    *,
+    kicks: dict[tuple[str, str], float] | None = None,
+    holds: dict[tuple[str, str], float] | None = None,
+    step: float = 5e-5,
 ) -> Array:
     """The configurations (T, n) of the dynamic variables at every sample of `motion`, which begins at rest.
 
     pairs: names of two frames whose shapes meet, or of a frame and "floor": friction, and arm of rolling resistance [m]
     kicks: friction of pairs of frames that meet by CoulombContact instead; the first is the lighter
+    holds: force that each two shapes of pairs of frames pull each other with where they touch [N]
     step: time step of MuJoCo [s]
     """
     figure, q, t = motion.only.figure, motion.only.q, motion.t
@@ -125,10 +149,11 @@ def performed_in_mujoco(
     assert [model.tendon(k).name for k in range(model.ntendon)] == [rope.name for rope in figure.strings]
     data.qpos[:] = q[0, order]
     out = [data.qpos[:n].copy()]
-    contacts = [
+    contacts: list[CoulombContact | Adhesion] = [
         CoulombContact(model, _geoms_of(model, a, b), friction, mass=float(model.body(a).mass[0]), step=step)
         for (a, b), friction in (kicks or {}).items()
     ]
+    contacts += [Adhesion(model, _geoms_of(model, a, b), force) for (a, b), force in (holds or {}).items()]
     hands = CubicSpline(t, q[:, n:])
     rates, moved, wound = hands.derivative(), [i - n for i in order[n:]], [i - n for i in strings]
     for k in range(len(t) - 1):

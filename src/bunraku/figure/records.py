@@ -57,7 +57,7 @@ class LinkKind(enum.IntEnum):
     PLANE = 1
     """The height of a point above a plane, or one row of a closure."""
     SLIP = 2
-    """A displacement along a plane, held by friction at its `normal`."""
+    """A displacement along a plane, held by friction at its `normal`; of five points: bunraku.kinematics.shared_slips."""
     WRAPPED = 3
     """The length of a string over pulleys, or of several branches."""
     FEATURES = 4

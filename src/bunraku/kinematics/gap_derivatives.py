@@ -16,6 +16,7 @@ from bunraku.kernels.compile import bare, unit, woven
 from bunraku.kinematics.drum_layers import has_layers
 from bunraku.kinematics.feature_gaps import feature_bend
 from bunraku.kinematics.gaps import velocity
+from bunraku.kinematics.shared_slips import shared_slip_bend
 from bunraku.kinematics.wrapping import way_row
 from bunraku.kinematics.wrapping_derivatives import MOVE, MOVE_TANGENT, PULL, PULL_TANGENT, bend, bend_tangent
 from bunraku.spatial.algebra import add3, axpy3, axpy6, bracket, cross, dot3, dot6, get3, get6, put3, put6, scale3, scale6, sub3
@@ -61,7 +62,7 @@ def add_hessian(weight, link, points, joints, chain, support, S, x, f, n, d, e, 
     if link.kind == LinkKind.LENGTH:
         for k in range(link.first, link.first + link.count - 1):
             _add_way(weight, k, points, joints, chain, S, x, n, d, H)
-    elif link.kind >= LinkKind.WRAPPED:
+    elif link.kind >= LinkKind.WRAPPED or link.count == 5:
         _add_wrapped(weight, link, points, joints, chain, support, S, x, f, n, H)
     else:
         _add_plane(weight, link.first, points, joints, chain, support, S, x, f, d, e, H)
@@ -111,7 +112,7 @@ def carries(chain, i, j):
 
 @unit("none")
 def _add_wrapped(weight, link, points, joints, chain, support, S, x, f, n, H):
-    """Of a string over pulleys (see `wrapping_derivatives`), or of features that touch."""
+    """Of a string over pulleys (see `wrapping_derivatives`), of features that touch, or of a slip in a shared plane."""
     if link.kind == LinkKind.WRAPPED and has_layers(link, points):
         _add_pair(H, link.variable, link.variable, weight * n[link.first + link.count - 1, 1])
     for b in range(1, support[0] + 1):
@@ -121,6 +122,8 @@ def _add_wrapped(weight, link, points, joints, chain, support, S, x, f, n, H):
             put3(n, way_row(points, MOVE, k), y if carries(chain, j, points[k].joint) else scale3(0.0, y))
         if link.kind == LinkKind.WRAPPED:
             bend(link, points, x, n)
+        elif link.kind == LinkKind.SLIP:
+            shared_slip_bend(link, points, x, n)
         else:
             feature_bend(link, points, x, n)
         for a in range(1, b + 1):

@@ -7,7 +7,7 @@ screw of joint i,
     gap_i = Σ_k f_k · x_k,i                          f_k = ∂gap/∂x_k, and x_k,i = ω_i × x_k + w_k v_i
 
 Second and third derivatives are in `gap_derivatives`; strings over pulleys in `wrapping`; strings that lie on bodies in `draping`;
-bodies that touch in `feature_gaps`.
+bodies that touch in `feature_gaps` and `shared_slips`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from bunraku.kernels.compile import bare, woven
 from bunraku.kinematics.draping import draped_pulls
 from bunraku.kinematics.drum_layers import has_layers, layers_wound
 from bunraku.kinematics.feature_gaps import feature_pulls
+from bunraku.kinematics.shared_slips import shared_slip_pulls
 from bunraku.kinematics.tree import carry
 from bunraku.kinematics.wrapping import wrapped_pulls
 from bunraku.spatial.algebra import add3, cross, dot3, get3, get6, put3, scale3, sub3
@@ -56,6 +57,8 @@ def pulls(link, points, x, f, n):
         return draped_pulls(link, points, x, f) + 0.0 * n[0, 0]  # of the type of n
     if link.kind >= LinkKind.FEATURES:
         return feature_pulls(link, x, f)
+    if link.kind == LinkKind.SLIP and link.count == 5:
+        return shared_slip_pulls(link, x, f)
     if link.kind != LinkKind.LENGTH:
         d = sub3(get3(x, first), get3(x, first + 1))
         direction = get3(x, first + 2)

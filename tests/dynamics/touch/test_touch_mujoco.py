@@ -10,9 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 import bunraku
-from bunraku.collision.manifold.touch_rules import Matter, Touch
+from bunraku.collision.manifold.touch_rules import Matter, Touch, TouchPair
 from bunraku.figure.build import box, figure, free, sphere, tx, tz
-from tests.peers.performed_in_mujoco import CoulombContact
+from bunraku.figure.together import started, together, with_props
+from bunraku.kinematics import pose
+from bunraku.motion import Motion
+from tests.peers.performed_in_mujoco import CoulombContact, performed_in_mujoco
 
 Array = NDArray[np.float64]
 FLOOR = bunraku.Scene("floor")
@@ -106,3 +109,67 @@ def test_coulomb_contact_in_mujoco_is_the_closed_form(up: float) -> None:
         contact.push(data)
         mujoco.mj_step2(model, data)
     np.testing.assert_allclose(data.qvel[[6, 8]], (forward, min(mu * forward, 2 / 7 * up)), rtol=2e-3)
+
+
+def ramp(t: float, start: float, end: float) -> float:
+    """From 0 to 1, smoothly."""
+    s = min(max((t - start) / (end - start), 0.0), 1.0)
+    return s * s * (3.0 - 2.0 * s)
+
+
+def furthest(motion: Motion, theirs: Array) -> dict[str, float]:
+    """How far each frame with shapes is from where it is in MuJoCo, at most [m]."""
+    puppet, q = motion.only.figure, motion.only.q
+    frames = sorted({shape.frame for shape in puppet.shapes})
+    out = dict.fromkeys(frames, 0.0)
+    for ours, other in zip(q[::10], theirs[::10], strict=True):
+        one, two = pose(puppet, ours), pose(puppet, np.concatenate([other, ours[puppet.n_dynamic :]]))
+        for name in frames:
+            out[name] = max(out[name], float(np.linalg.norm(one.X(name)[:3, 3] - two.X(name)[:3, 3])))
+    return out
+
+
+@pytest.mark.slow
+def test_a_puppet_sits_down_as_in_mujoco() -> None:
+    """Its strings get longer until it sits on a chair, which stands on the floor and may move: the whole of it, for three seconds.
+
+    Hands and lengths of strings move as they did; strings are limits of tendons; contacts are MuJoCo's own, with steps of 0.2 ms.
+    """
+    chair = bunraku.library.chair(seat=0.19, width=0.17, at=(0.0, -0.16, 0.0))
+    puppet = with_props(bunraku.library.marionette25(), {"chair": chair})
+    limbs, soles = ("lhip", "rhip", "lknee_rx", "rknee_rx", "torso"), ("lknee_rx", "rknee_rx")
+    pairs = [("chair.chair", "floor"), *((limb, "chair.chair") for limb in limbs), *((sole, "floor") for sole in soles)]
+    rest = dict(zip(puppet.names, puppet.start, strict=True))
+    hands = {k: lambda t, at=rest[k]: at - 0.18 * ramp(t, 0.0, 0.7) for k in puppet.kinematic if k.endswith("_y")}
+    hands |= {k: lambda t, at=rest[k]: at + 0.09 * ramp(t, 1.5, 2.0) for k in puppet.kinematic if k.endswith("_length")}
+    touch = {"pairs": [list(pair) for pair in pairs], "friction": 0.5}
+    motion = bunraku.simulate(puppet, hands, duration=3.0, dt=0.005, scene=bunraku.Scene("stage"), touch=touch)
+    assert any("thigh meets chair" in mark.text for mark in motion.marks)
+    apart = furthest(motion, performed_in_mujoco(motion, dict.fromkeys(pairs, (0.5, 0.0)), step=2e-4))
+    assert apart["chair.chair"] < 1e-3
+    assert max(apart.values()) < 0.015
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("adhesion", [0.0, 2.0])
+def test_two_hold_hands_as_in_mujoco(adhesion: float) -> None:
+    """Two puppets are moved together until hands and forearms meet, and apart again; with adhesion they stay hand in hand.
+
+    MuJoCo has the same pull where shapes touch, and its own contacts.
+    """
+    one = bunraku.library.marionette25()
+    sideways = [name for name in one.kinematic if name.endswith("_x")]
+    beside = started(one, {name: one.start[one.index(name)] + 0.3 for name in ("torso_tx", *sideways)})
+    pair = together("pair", {"left": one, "right": beside})
+    arms = ("left.relbow_rx", "right.lelbow_rx")
+    rest = dict(zip(pair.names, pair.start, strict=True))
+    hands = {
+        f"right.{name}": lambda t, at=rest[f"right.{name}"]: at - 0.09 * ramp(t, 0.0, 0.6) + 0.085 * ramp(t, 0.8, 1.4)
+        for name in sideways
+    }
+    touch = Touch((TouchPair(*arms, Matter(friction=0.5, adhesion=adhesion)),))
+    motion = bunraku.simulate(pair, hands, duration=1.6, dt=0.005, touch=touch)
+    assert any("hand meets" in mark.text for mark in motion.marks)
+    holds = {arms: adhesion} if adhesion else None
+    apart = furthest(motion, performed_in_mujoco(motion, {arms: (0.5, 0.0)}, holds=holds, step=2e-4))
+    assert max(apart.values()) < 0.015

@@ -56,7 +56,7 @@ def add_link(t, kind, pulls, normal, length, ratio, friction):
 @bare
 def has_room(t):
     """Whether one more contact fits. Where it does not, t.number[3] says so."""
-    fits = t.number[0] + 1 < t.key.shape[0] and t.number[1] + 5 <= t.links.shape[0] and t.number[2] + 18 <= t.points.shape[0]
+    fits = t.number[0] + 1 < t.key.shape[0] and t.number[1] + 5 <= t.links.shape[0] and t.number[2] + 22 <= t.points.shape[0]
     if not fits:
         t.number[3] = 1
     return fits
@@ -69,7 +69,7 @@ def begin_contact(t, a, b, fa, fb):
     t.number[0] += 1
     t.key[k, 0], t.key[k, 1], t.key[k, 2], t.key[k, 3] = a, b, fa, fb
     t.head[k] = t.number[1]
-    t.speed[k] = 0.0
+    t.speed[k], t.plane[k] = 0.0, -1
     t.stick[t.number[1]] = 0.0
 
 
@@ -100,6 +100,9 @@ def end_contact(t, world, chain, placed, o, a, b, x, y, n):
             add_point(t, placed, o, ja, x, 1.0)
             add_point(t, placed, o, jb, y, 1.0)
             add_point(t, placed, o, jb, u if side == 0 else v, 0.0)
+            add_point(t, placed, o, jb, n, 0.0)
+            add_point(t, placed, o, ja, n, 0.0)
+            t.links[t.number[1] - 1].count = 3  # the other two are for `share_planes`
     if rolling > 0.0 and friction > 0.0:
         for side in range(2):  # v·n changes by the angle about u
             add_link(t, LinkKind.SLIP, 0, normal, 0.0, 1.0, rolling)
@@ -124,10 +127,15 @@ def rub_from(t, world, placed, o, k):
     u, v = _along(n)
     for i in range(t.head[k + 1] - c - 1):
         first = t.links[c + 1 + i].first
-        if i < 2:  # slips
+        if i < 2:  # slips, in their own plane again
+            t.links[c + 1 + i].count, t.links[c + 1 + i].length = 3, 0.0
+            t.points[first].joint = t.points[first + 4].joint = ja
+            t.points[first + 1].joint = t.points[first + 2].joint = t.points[first + 3].joint = jb
             _put_point(t.points[first], placed, o, ja, x, 1.0)
             _put_point(t.points[first + 1], placed, o, jb, y, 1.0)
             _put_point(t.points[first + 2], placed, o, jb, u if i == 0 else v, 0.0)
+            _put_point(t.points[first + 3], placed, o, jb, n, 0.0)
+            _put_point(t.points[first + 4], placed, o, ja, n, 0.0)
         else:  # turns
             _put_point(t.points[first], placed, o, ja, v if i == 2 else u, 0.0)
             _put_point(t.points[first + 2], placed, o, jb, n, 0.0)
@@ -139,12 +147,12 @@ def _nearest(t, world, placed, o, k):
     link, a, b = t.links[t.head[k]], t.key[k, 0], t.key[k, 1]
     ra = world.radius[a] if t.key[k, 2] < BODY.rim else 0.0
     rb = world.radius[b] if t.key[k, 3] < BODY.rim else 0.0
-    x, y, e = _placed_point(t, placed, o, link, 0), _placed_point(t, placed, o, link, 1), (0.0, 0.0, 0.0)
+    x, y, e = placed_point(t, placed, o, link, 0), placed_point(t, placed, o, link, 1), (0.0, 0.0, 0.0)
     f = e
     if link.count > 2:
-        e = _placed_point(t, placed, o, link, 2)
+        e = placed_point(t, placed, o, link, 2)
     if link.count > 3:
-        f = _placed_point(t, placed, o, link, 3)
+        f = placed_point(t, placed, o, link, 3)
     d = sub3(x, y)
     if link.kind == LinkKind.PLANE:
         n = scale3(-1.0, e)
@@ -155,7 +163,7 @@ def _nearest(t, world, placed, o, k):
         low = axpy3(-link.ratio / max(size, 1e-6), down, x)
         return size > 1e-6, low, axpy3(dot3(f, sub3(y, low)), f, low), f
     if link.kind == LinkKind.RIM:
-        rims, g, h = link.count == 6, _placed_point(t, placed, o, link, 4), _placed_point(t, placed, o, link, link.count - 1)
+        rims, g, h = link.count == 6, placed_point(t, placed, o, link, 4), placed_point(t, placed, o, link, link.count - 1)
         s, angle = nearest_places(rims, d, g, h, e, f)
         pa, ta, pb, tb, away = curves_at(rims, d, g, h, e, f, s, angle)
         n, far = rim_normal(link.ratio, ta, tb, away)
@@ -179,7 +187,8 @@ def _nearest(t, world, placed, o, k):
 
 
 @woven
-def _placed_point(t, placed, o, link, i):
+def placed_point(t, placed, o, link, i):
+    """Point i of a link in the world, or a direction."""
     point = t.points[link.first + i]
     return carry(placed.R, placed.p, o, point.joint, point.position, point.is_point)
 
@@ -295,3 +304,10 @@ def part_by(t, c, by):
             on[i] -= by * down[i]
     else:
         link.length += by
+
+
+@bare
+def put_away(t, k):
+    """Moves contact k, which is none, away."""
+    part_by(t, t.head[k], -MANIFOLD.away)
+    t.plane[k] = MANIFOLD.is_away

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from bunraku.collision.manifold.any_direction import along_any_direction, best_direction
-from bunraku.collision.manifold.contact_rows import curve_contact, part_by, plane_contact, rim_contact
+from bunraku.collision.manifold.contact_rows import curve_contact, plane_contact, put_away, rim_contact
 from bunraku.collision.manifold.rims import rim_across_edges, rim_across_rim
 from bunraku.collision.manifold.round_features import best_face, edge_to_edge, inside_face, vertex_to_edge
 from bunraku.collision.manifold.support import apart_along
@@ -73,7 +73,7 @@ def _keep_shallow(t, world, at, first):
         return
     for k in range(first, t.number[0]):
         if apart_along(world, at, t.key[k, 0], t.key[k, 1], get3(t.normal, k)) < best - MANIFOLD.unlike:
-            part_by(t, t.head[k], -MANIFOLD.away)
+            put_away(t, k)
 
 
 @bare

@@ -6,6 +6,7 @@ cylinder. Cores are given by vertices, edges and faces in the axes of the joint 
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,6 +89,17 @@ class Placed(NamedTuple):
     """(bodies, 3) centres."""
 
 
+class KnownStart(IntEnum):
+    """What a step leaves for the next, which begins where it ends."""
+
+    JOINTS = 0
+    """Where joints are."""
+    GAPS = 1
+    """Gaps of links, in the workspace of steps with contacts."""
+    GAPS_ALONE = 2
+    """The same in the workspace of steps without contacts."""
+
+
 class NearBodies(NamedTuple):
     """Scratch of the broad phase."""
 
@@ -118,8 +130,7 @@ class NearBodies(NamedTuple):
     last_R: Any
     """(joints, 3, 3) axes then."""
     known: Any
-    """(3,) what is already known of the start of the next step: where joints are; gaps of links in a step with contacts; the same
-    in one without."""
+    """(3,) what is already known of the start of the next step, by KnownStart."""
     polygon: Any
     """(2, 64, 4) vertices and where they come from: scratch of clipping."""
 
@@ -144,6 +155,10 @@ class Contacts(NamedTuple):
     """(links,) impulse of adhesion of each normal [N·s]."""
     normal: Any
     """(capacity, 3) from b to a, where each was found."""
+    plane: Any
+    """(capacity,) the contact of the same bodies in whose plane slips of each are measured; −1: in its own; or MANIFOLD.is_away."""
+    height: Any
+    """(capacity,) above that plane at the start of the step [m]."""
 
 
 class ManifoldOptions(NamedTuple):
@@ -163,10 +178,16 @@ class ManifoldOptions(NamedTuple):
     """Sine of an angle below which a rim runs along what it crosses."""
     standing: float = 0.995
     """Cosine of the angle between axis and normal above which a cylinder stands on its end."""
+    one_plane: float = 0.999
+    """Cosine of the angle between normals of contacts of two bodies above which their slips are measured in one plane."""
+    lowest: float = 5e-4
+    """σ: how much higher than the lowest a contact may be and still count for the height of that plane [m]."""
     beside: float = 1e-3
     """How far beside its face a point may be and still touch it [m]."""
     away: float = 1e3
     """By which a contact that is none is moved away [m]."""
+    is_away: int = -2
+    """Its mark in Contacts.plane."""
     max_rounds: int = 12
     """Times that a step is solved with more contacts, at most."""
     parts: int = 16

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from bunraku.collision.manifold.broad_phase import near_pairs_of, put_bodies, put_centres, put_features, put_once
-from bunraku.collision.manifold.contact_rows import part_by, rub_from
+from bunraku.collision.manifold.contact_rows import put_away, rub_from
 from bunraku.collision.manifold.pair_contacts import pair_contacts
 from bunraku.collision.manifold.round_features import inside_face
 from bunraku.collision.manifold.support import apart_along
-from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD, near_room, place_room
+from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD, KnownStart, near_room, place_room
 from bunraku.figure.records import LinkKind
 from bunraku.kernels.compile import bare, borrow, keep, kernel, unit, woven
 from bunraku.kinematics.feature_gaps import along_lines, curves_of
@@ -28,7 +28,7 @@ def _put_half_spaces(world, o, placed):
 def find_contacts(tree, world, t, joints, q0, q1, o, start, end, near):
     """The contacts that a step from q0 to about q1 may need."""
     t.number[0], t.number[1], t.number[2] = 0, tree.n_links, t.number[5]
-    if near.known[0]:
+    if near.known[KnownStart.JOINTS]:
         put_centres(world, o, start)
     else:
         put_bodies(world, joints, q0, o, start)
@@ -188,7 +188,7 @@ def drop_ghosts(world, t, w, o, end, lam):
     for k in range(t.number[0]):
         c = t.head[k]
         if c < w.h.shape[0] and lam[c] > 0.0 and not _touches(world, t, w, o, end, k) and not _found_before(t, k):
-            part_by(t, c, -MANIFOLD.away)
+            put_away(t, k)
             for i in range(c, t.head[k + 1]):
                 lam[i] = 0.0
             count += 1

@@ -7,7 +7,7 @@ N = ∂q1/∂p0 there, all of it is
                                             dλ_t = μ w dλ_n + μ λ_n/|s| (1 − w wᵀ) ds,  w = s/|s|,   of contacts that slide
 
 C and B have what is special about touch: the points at which friction acts, and the directions along the surface, are where the
-bodies are nearest at q0, and move with it (bunraku.dynamics.touch.touch_points); so do corners of the overlap of two faces.
+bodies are nearest at q0, and move with it (bunraku.dynamics.touch.moving_rows); so do corners of the overlap of two faces.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.simulation import LEFT_SHARE
 from bunraku.dynamics.step_derivatives import force_matrix
 from bunraku.dynamics.step_expansion import expand
-from bunraku.dynamics.touch.touch_points import ContactPoint, carries
+from bunraku.dynamics.touch.moving_rows import MovingRows
 from bunraku.dynamics.touch.touch_simulation import TouchSimulation, as_touch
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
@@ -50,8 +50,8 @@ class TouchStep:
     pairs: tuple[tuple[str, str], ...]
     """Names of the two bodies of each contact that acts."""
     modes: tuple[tuple[float, tuple[tuple[int, ...], ...]], ...] = ()
-    """Where derivatives were asked for: of each part of the step, its share of it, and of each contact that acts in it the bodies,
-    the features and whether it slides. Steps with equal modes have the same derivatives up to smooth changes."""
+    """Where derivatives were asked for: of each part of the step, its share of it, and of each contact that is closed at its end
+    the bodies, the features and whether it slides. Steps with equal modes have the same derivatives up to smooth changes."""
     q_dx: Array | None = None
     """(n, inputs) ∂q1/∂x of the dynamic variables, for x = (q0, p0, k1, u)."""
     momentum_dx: Array | None = None
@@ -114,7 +114,7 @@ def touch_step_once(
     if np.abs(parts[-1].q1 - part.q1).max() > 1e-8:
         raise BunrakuError(f"{figure.name}: the step has no derivative here: its parts are not the same again")
     n, D = figure.n_dynamic, _chained(parts, u)
-    modes = tuple((each.share, each.acting) for each in parts)
+    modes = tuple((each.share, _mode(each)) for each in parts)
     return replace(out, modes=modes, q_dx=D[:n], momentum_dx=D[n:])
 
 
@@ -187,6 +187,18 @@ def _derivative(part: _Part, u: Array) -> Array:
     return D
 
 
+def _mode(part: _Part) -> tuple[tuple[int, ...], ...]:
+    """Bodies and features of each contact that is closed at the end of a part, and of each of its rows 1, or 2 where it slides.
+
+    Which of the contacts of two faces act is not determined, so that all that are closed count; some are found more than once.
+    """
+    t, (h0, _), (h1, _) = part.simulation._contacts, link_gaps(part.tree, part.q0), link_gaps(part.tree, part.q1)
+    closed = [k for k in range(int(t.number[0])) if part.states[t.head[k]] > 0 or h1[t.head[k]] > -1e-10]
+    states = _as_they_move(part.tree, part.impulse, part.states, h1 - h0)
+    found = {(*t.key[k].tolist(), *np.maximum(states[t.head[k] : t.head[k + 1]], 1).tolist()) for k in closed}
+    return tuple(sorted(found))
+
+
 def _without_forces(
     simulation: TouchSimulation, tree: FigureTree, q0: Array, q1: Array, lam: Array, states: NDArray[np.int8], u: Array
 ) -> Array:
@@ -198,7 +210,13 @@ def _without_forces(
     free = np.concatenate([free[:n], free[n + nc :]])
     push = free[:, nq : nq + n]  # what a change of the impulses does
     (h0, A0), (h1, A1) = link_gaps(tree, q0), link_gaps(tree, q1)
-    extra, slip = _moving_contacts(simulation, tree, q0, q1, lam, states)
+    extra, slip = np.zeros((n, nq)), np.zeros((nc, nq))  # of r and the rows, because contacts are elsewhere for another q0
+    t, figure = simulation._contacts, simulation.figure
+    moving = MovingRows(tree, simulation.world, t, Pose(figure, q0), Pose(figure, q1))
+    for k in range(int(t.number[0])):
+        if states[t.head[k]] > 0:
+            moving.changes(k, lam, extra, slip)
+    states = _as_they_move(tree, lam, states, h1 - h0)
     rows = np.flatnonzero(states > 0)
     direct = np.zeros((nc, 2 * nq))  # of the rows themselves, by x
     direct[:, nq + n :] = A1[:, n:]
@@ -230,6 +248,21 @@ def _without_forces(
     return np.asarray(free + by_lambda @ dlam)
 
 
+def _as_they_move(tree: FigureTree, lam: Array, states: NDArray[np.int8], slip: Array) -> NDArray[np.int8]:
+    """The `states` of all rows, of slips and turns by what they do: they slide where they move, at the limit of their impulse.
+
+    Contacts of a face that sticks share its friction in many ways: in some, one of them is at its limit, though it does not move.
+    """
+    out = states.copy()
+    for c in np.flatnonzero((states > 0) & (tree.links["kind"] == LinkKind.SLIP)):
+        normal = int(tree.links["normal"][c])
+        if (c - normal) % 2 == 1:
+            limit = float(tree.links["friction"][c]) * lam[normal]
+            moves = np.hypot(*slip[c : c + 2]) > 1e-11 and np.hypot(*lam[c : c + 2]) > (1.0 - 1e-6) * limit
+            out[c : c + 2] = 2 if moves else 1
+    return out
+
+
 def _slide(tree: FigureTree, c: int, lam: Array, slip: Array, G: Array, g: Array, M: Array, b: Array) -> None:
     """The equations of the sliding rows c and c + 1, in place of ds = 0."""
     normal, friction = int(tree.links["normal"][c]), float(tree.links["friction"][c])
@@ -244,57 +277,6 @@ def _slide(tree: FigureTree, c: int, lam: Array, slip: Array, G: Array, g: Array
     M[c + 1, c + 1] += 1.0
     M[c : c + 2, normal] -= friction * w
     b[c : c + 2] = turn @ g[c : c + 2]
-
-
-def _moving_contacts(
-    simulation: TouchSimulation, tree: FigureTree, q0: Array, q1: Array, lam: Array, states: NDArray[np.int8]
-) -> tuple[Array, Array]:
-    """By q0: the change of r (n, n_q) and of the rows (rows, n_q), because points and directions of contacts are not fixed."""
-    n_dynamic, nq, t = tree.n_dynamic, tree.n_q, simulation._contacts
-    extra, slip = np.zeros((n_dynamic, nq)), np.zeros((len(lam), nq))
-    before, after = Pose(simulation.figure, q0), Pose(simulation.figure, q1)
-    one = np.eye(3)
-    turned = [after._R[j].T @ before._R[j] for j in range(len(tree.joints))] + [one]
-    for k in range(int(t.number[0])):
-        normal, last = int(t.head[k]), int(t.head[k + 1])
-        if states[normal] == 0:
-            continue
-        key = t.key[k]
-        at = ContactPoint(tree, simulation.world, key, normal, before)
-        ja, jb = (int(j) for j in simulation.world.joint[key[:2]])
-        Ta, Tb, apart = turned[ja], turned[jb], at.x - at.y
-        end = apart + (((Ta - one) @ (at.x - before._p[ja]) + after._p[ja] - before._p[ja]) if ja >= 0 else 0.0)
-        end = end - (((Tb - one) @ (at.y - before._p[jb]) + after._p[jb] - before._p[jb]) if jb >= 0 else 0.0)
-        for j in range(len(tree.joints)):
-            i = int(tree.joints["variable"][j])
-            if not (carries(tree, j, ja) or carries(tree, j, jb)):
-                continue
-            S = before._S[j]
-            dx, dy, du, dv = at.moves(j)
-            dx = dx - (np.cross(S[:3], at.x) + S[3:]) * carries(tree, j, ja)  # beyond what the material point does
-            dy = dy - (np.cross(S[:3], at.y) + S[3:]) * carries(tree, j, jb)
-            du, dv = (d - np.cross(S[:3], d_) * carries(tree, j, jb) for d, d_ in ((du, at.u), (dv, at.v)))
-            if at.is_corner:  # the row of its normal, −n·(x − y) at q1, moves too
-                n = np.cross(at.u, at.v)
-                slip[normal, i] = -(Tb @ n) @ (Ta @ dx)
-                for m in range(len(tree.joints)):
-                    d = int(tree.joints["variable"][m])
-                    if d < n_dynamic:
-                        rate = n @ np.cross(before._S[m][:3], dx) * (int(carries(tree, m, jb)) - int(carries(tree, m, ja)))
-                        extra[d, i] -= lam[normal] * rate
-            if last - normal < 3:
-                continue
-            for c, along, dalong in ((normal + 1, at.u, du), (normal + 2, at.v, dv)):
-                slip[c, i] = (Tb @ dalong) @ end - dalong @ apart + (Tb @ along) @ (Ta @ dx - Tb @ dy) - along @ (dx - dy)
-                for m in range(len(tree.joints)):
-                    d = int(tree.joints["variable"][m])
-                    if d < n_dynamic:
-                        T = before._S[m]
-                        rate = (dalong @ (np.cross(T[:3], at.x) + T[3:]) + along @ np.cross(T[:3], dx)) * carries(tree, m, ja)
-                        back = dalong @ (np.cross(T[:3], at.y) + T[3:]) + along @ np.cross(T[:3], dy)
-                        back -= np.cross(T[:3], dalong) @ apart + np.cross(T[:3], along) @ (dx - dy)
-                        extra[d, i] -= lam[c] * (rate - back * carries(tree, m, jb))
-    return extra, slip
 
 
 def touched(simulation: TouchSimulation, impulse: Array, states: NDArray[np.int8]) -> tuple[FigureTree, Array, NDArray[np.int8]]:

@@ -34,7 +34,7 @@ class ImpulseOptions(NamedTuple):
     """Sweeps in all, at most."""
     most_rows: int = 150
     """Rows for which Newton's method is tried."""
-    few_rows: int = 24
+    few_rows: int = 32
     """Rows that are solved to the last digit, as derivatives want it."""
     tolerance: float = 1e-12
     """Change of a gap in a sweep that is none [m], where there are more rows."""

@@ -12,7 +12,8 @@ import numpy as np
 
 from bunraku.collision.manifold.broad_phase import put_centres
 from bunraku.collision.manifold.contact_rows import part_by
-from bunraku.collision.manifold.touch_arrays import MANIFOLD
+from bunraku.collision.manifold.shared_planes import share_planes
+from bunraku.collision.manifold.touch_arrays import MANIFOLD, KnownStart
 from bunraku.dynamics.elastic import has_elastic
 from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, advance, further
 from bunraku.dynamics.touch.contact_memory import recall
@@ -146,7 +147,8 @@ def _copy_joints(source, placed):
 @bare
 def forget_start(near):
     """The next step does not begin where the last has ended, or not about the same origin."""
-    near.known[0] = near.known[1] = near.known[2] = False
+    for what in range(near.known.shape[0]):
+        near.known[what] = False
 
 
 @bare
@@ -205,6 +207,7 @@ def solve_part(
     n, nq = own.n_dynamic, own.n_q
     guess, pulled = q1.copy(), np.empty(n)
     find_contacts(own, world, t, own.joints, q0, q1, origin, start, end, near)
+    share_planes(t, world, start, origin, t.number[0])
     t.number[4] = 0
     if laid.link.shape[0] > 0:
         lay_strings(own, laid, t, start, end, origin)
@@ -213,16 +216,17 @@ def solve_part(
     _recall_all(t, memory, impulse, live, slides, dt, bounces)
     for c in range(t.number[1]):
         old[c] = impulse[c]
+    first_found = t.number[0]
     stretches, got, settled, early, alone, placed = has_elastic(own), 0, False, 0.0, False, True
-    first = own.n_links if near.known[1] and laid.link.shape[0] == 0 else 0
-    near.known[0] = near.known[1] = False
+    first = own.n_links if near.known[KnownStart.GAPS] and laid.link.shape[0] == 0 else 0
+    near.known[KnownStart.JOINTS] = near.known[KnownStart.GAPS] = False
     for _ in range(MANIFOLD.max_rounds):
         early = 0.0
         if t.number[0] == 0 and t.number[4] == 0:
             _ready(own, lone, live, slides)
-            if not near.known[2]:
+            if not near.known[KnownStart.GAPS_ALONE]:
                 begin(own, lone, origin, q0)
-            near.known[2], alone, placed = False, True, False
+            near.known[KnownStart.GAPS_ALONE], alone, placed = False, True, False
             got = advance(own, lone, origin, q0, p0, u, dt, share, kappa, q1, impulse, p1, tolerance)
             _copy_end(own, lone, w)
             if own.n_links > 0:
@@ -236,7 +240,7 @@ def solve_part(
             _begin_contacts(aug, w, origin, q0, start, first)
             if placed:
                 _copy_joints(end, w)
-            near.known[2], alone, first = False, False, 0
+            near.known[KnownStart.GAPS_ALONE], alone, first = False, False, 0
             _stick(own, world, t, w, p0, dt, pulled)
             _rates(own, world, t, w, v0, rate)
             got, rings = -1, _are_rings(t)
@@ -288,6 +292,7 @@ def solve_part(
         if more == 0:
             settled = True
             break
+        share_planes(t, world, start, origin, first_found)
         for c in range(rows, t.number[1]):
             impulse[c], old[c], live[c], slides[c] = 0.0, 0.0, False, False
         for i in range(n, nq):
@@ -297,7 +302,8 @@ def solve_part(
             _copy_joints(end, start)
         else:
             _copy_joints(w, start)
-        near.known[0], near.known[1], near.known[2] = True, not alone, alone
+        near.known[KnownStart.JOINTS] = True
+        near.known[KnownStart.GAPS], near.known[KnownStart.GAPS_ALONE] = not alone, alone
         return got
     if not firm:
         return -1

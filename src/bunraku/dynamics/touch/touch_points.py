@@ -9,7 +9,7 @@ face above a corner of the other's. These are no fixed points of a body, either 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,21 @@ from bunraku.figure.records import FigureTree, LinkKind
 from bunraku.kinematics.forward import Pose
 
 Array = NDArray[np.float64]
+
+
+class Surface(NamedTuple):
+    """Where two bodies a and b touch; or how that changes."""
+
+    x: Any
+    """The point of a [m]."""
+    y: Any
+    """That of b."""
+    n: Any
+    """The normal, from b to a."""
+    u: Any
+    """A direction along the surface."""
+    v: Any
+    """The other one, n × u."""
 
 
 class ContactPoint:
@@ -51,24 +66,23 @@ class ContactPoint:
             self.joints += self._corner.joints
             self._weight = np.concatenate([self._weight, self._corner.weights])
             self._x = np.concatenate([self._x, self._corner.points])
-        self.x, self.y, self.u, self.v = (np.real(part) for part in self._geometry(self._x.astype(complex)))
+        self.here = Surface(*(np.real(part) for part in self._geometry(self._x.astype(complex))))
 
     @property
     def is_corner(self) -> bool:
         """Whether it is a corner of the overlap of two faces, which is no fixed point of a body."""
         return self._corner is not None
 
-    def moves(self, joint: int) -> tuple[Array, Array, Array, Array]:
-        """How the points of a and b and the two directions along the surface change with the variable of `joint`."""
+    def moves(self, joint: int) -> Surface:
+        """How it changes with the variable of `joint`."""
         S = self._S[joint]
         x = self._x.astype(complex)
         for k, j in enumerate(self.joints):
             if carries(self._tree, joint, j):
                 x[k] += 1e-30j * (np.cross(S[:3], self._x[k]) + self._weight[k] * S[3:])
-        return tuple(np.imag(part) / 1e-30 for part in self._geometry(x))
+        return Surface(*(np.imag(part) / 1e-30 for part in self._geometry(x)))
 
-    def _geometry(self, p: NDArray[np.complex128]) -> tuple[Any, Any, Any, Any]:
-        """The nearest points of a and b, and two directions along the surface."""
+    def _geometry(self, p: NDArray[np.complex128]) -> Surface:
         row, (ra, rb) = self._row, self._radius
         if self._corner is not None:
             p = np.concatenate([[self._corner.place(p[self.count :])], p[1:]])
@@ -88,7 +102,7 @@ class ContactPoint:
         first = np.eye(3)[0 if abs(n[0].real) < 0.6 else 1]
         u = first - (n @ first) * n
         u = u / np.sqrt(u @ u)
-        return x, y, u, np.cross(n, u)
+        return Surface(x, y, n, u, np.cross(n, u))
 
     def _curves(self, p: NDArray[np.complex128]) -> tuple[Any, Any, Any]:
         """A rim beside a point, a line or a rim: see bunraku.kinematics.rim_gaps."""

@@ -54,7 +54,7 @@ def contact_room(figure: Figure, capacity: int, strings: StringBodies | None = N
     nl, n = tree.n_links, tree.n_dynamic
     laid = 0 if strings is None else len(strings.link) * (4 * len(strings.order) + 2)
     np_ = len(tree.points) + laid
-    links, points = np.zeros(nl + 5 * capacity, LINK_RECORD), np.zeros(np_ + 16 * capacity, POINT_RECORD)
+    links, points = np.zeros(nl + 5 * capacity, LINK_RECORD), np.zeros(np_ + 22 * capacity, POINT_RECORD)
     links[:nl], points[: len(tree.points)] = tree.links, tree.points
     deepest = int(tree.chain[:, 0].max(initial=0))
     support = np.zeros((len(links), max(tree.support.shape[1], 1 + (len(tree.joints) if laid else 2 * deepest))), np.int64)
@@ -65,6 +65,7 @@ def contact_room(figure: Figure, capacity: int, strings: StringBodies | None = N
     return Contacts(
         links, points, support, elimination, np.zeros((capacity, 4), np.int64), np.zeros(capacity + 1, np.int64),
         np.array([0, nl, np_, 0, 0, np_]), np.zeros(capacity), np.zeros(len(links)), np.zeros((capacity, 3)),
+        np.full(capacity, -1), np.zeros(capacity),
     )  # fmt: skip
 
 
