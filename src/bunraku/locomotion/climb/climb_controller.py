@@ -124,7 +124,15 @@ class Command(NamedTuple):
 
 
 class ClimbController:
-    """A climb in progress: `done` by a `gecko` whose feet have an `adhesion` [weights] and a coefficient of `friction`."""
+    """A climb in progress.
+
+    done: the climb as planned
+    gecko: its climber
+    adhesion: of each foot [weights]
+    friction: coefficient of friction of the feet
+    options: servos and noise
+    seed: of the noise; None for no noise
+    """
 
     def __init__(
         self, done: Climb, gecko: Gecko, *, adhesion: float, friction: float, options: HoldOptions, seed: int | None
@@ -191,7 +199,7 @@ class ClimbController:
         return Command(targets, self.sticks[t], t, self._push)
 
     def look(self, trunk: Array, touches: NDArray[np.bool_]) -> None:
-        """Goes on to the next sample, or waits: points of the `trunk` are here (points, 3) [m], and these feet touch (feet,)."""
+        """Goes on to the next sample, or waits. The `trunk` is at these points (points, 3) [m]; `touches` says which feet do (feet,)."""
         options, t = self.options, self._t
         finite = bool(np.isfinite(trunk).all())
         self._places.append(trunk[0])
