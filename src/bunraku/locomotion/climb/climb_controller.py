@@ -5,8 +5,8 @@ feet that this torque assumes stay inside the friction cones of feet with the gi
 off. Legs learn where their feet really stand, so that they do not pull on them, and the plan waits for a foot that does not touch
 yet. Feet stick while they stand, not while they swing. Ankles are passive: a weak spring keeps a swinging foot as it should land.
 
-The controller knows nothing of the physics. Before every sample, physics asks for a `ClimbCommand`; after it, physics says where the
-trunk is and which feet touch.
+The controller knows nothing of the physics. Before every sample, physics asks for a `ClimbCommand`; after it, physics says where
+the trunk is and which feet touch.
 """
 
 from __future__ import annotations
