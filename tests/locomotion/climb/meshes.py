@@ -108,16 +108,21 @@ def islands(rng):
     return [slab(0.8, 0.8, (-0.6, 0.0)), slab(0.8, 0.8, (0.6, 0.0))], (-0.5, 0.0, 0.0), (0.6, 0.0, 0.0)
 
 
-def pole(rng):
+def pole(rng, radius=0.02):
     """A pole of 4 cm on a floor, up to its middle."""
     import trimesh
 
-    stick = trimesh.creation.cylinder(0.02, 1.2, sections=32, transform=at(0.4, 0.0, 0.5))
-    return [slab(1.4, 1.0), stick], (0.1, 0.0, 0.0), (0.38, 0.0, 0.6)
+    stick = trimesh.creation.cylinder(radius, 1.2, sections=32, transform=at(0.4, 0.0, 0.5))
+    return [slab(1.4, 1.0), stick], (0.1, 0.0, 0.0), (0.4 - radius, 0.0, 0.6)
+
+
+def rod(rng):
+    """A rod of 1 cm on a floor, up to its middle."""
+    return pole(rng, 0.005)
 
 
 CLIMBED = {"boulder": boulder, "pillar": pillar, "pipe": pipe, "roof": roof, "rubble": rubble}
-IMPOSSIBLE = {"slot": slot, "islands": islands, "pole": pole}
+IMPOSSIBLE = {"slot": slot, "islands": islands, "pole": pole, "rod": rod}
 
 
 def surface_path(name, folder, seed=1):

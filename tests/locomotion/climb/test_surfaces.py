@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,12 +12,12 @@ import pytest
 from bunraku.errors import FileError
 from bunraku.figure import library
 from bunraku.figure.shape import Mesh
-from bunraku.locomotion.climb.climb import climb
+from bunraku.locomotion.climb.climb import ClimbOptions, climb
 from bunraku.locomotion.climb.climb_outcomes import SurfaceOutcome
 from bunraku.locomotion.climb.footholds import foothold
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.surface_field import SurfaceField
-from bunraku.locomotion.climb.surface_way import way_over
+from bunraku.locomotion.climb.surface_way import WayOptions, way_over
 from tests.locomotion.climb.judge import JudgedMesh, judge
 from tests.locomotion.climb.meshes import CLIMBED, at, slab, surface_path
 from tests.locomotion.climb.paths import paper_of
@@ -74,6 +76,18 @@ def test_the_way_around_a_ball_is_nearly_the_shortest(field):
     np.testing.assert_allclose(np.linalg.norm(way.points - ball, axis=1), 0.195, atol=2e-3)
 
 
+def test_a_way_stays_away_from_places_that_it_avoids(field):
+    """Over the same ball, past its top; its ends do not move, and nothing of it is nearer to the top than asked."""
+    ball, limits = np.array([0.0, 0.0, 0.05]), WayOptions()
+    a, b = (ball + 0.15 * np.array([s * math.cos(0.6), 0.0, math.sin(0.6)]) for s in (-1, 1))
+    top = (0.0, 0.0, 0.245)
+    straight, around = (way_over(field, a, b, height=0.045, spread=0.08, leg=LEG, avoid=bad) for bad in ((), (top,)))
+    assert np.linalg.norm(straight.points - top, axis=1).min() < 0.01
+    assert around.failure is None
+    assert np.linalg.norm(around.points - top, axis=1).min() > 0.97 * limits.around * LEG
+    np.testing.assert_allclose(around.points[[0, -1]], straight.points[[0, -1]], atol=1e-9)
+
+
 def test_a_foothold_avoids_an_edge(tmp_path):
     """On a step of 3 cm whose edge is under the place that is wanted, all of the sole finds room beside it."""
     step = trimesh.creation.box((0.4, 0.6, 0.1), transform=at(0.2, 0.0, -0.02))
@@ -113,12 +127,47 @@ def test_what_has_no_way_is_told_with_its_place(tmp_path, name, kind, where):
 
 
 @pytest.mark.slow
-def test_a_thin_pole_is_not_climbed(tmp_path):
-    """Soles find places around it, but legs lean too far over them."""
+@pytest.mark.parametrize(("name", "kind"), [("slot", SurfaceOutcome.narrow), ("islands", SurfaceOutcome.gap)])
+def test_a_climb_without_a_way_says_so(tmp_path, name, kind):
+    """Whatever else goes wrong near the place to which the way leads; and if nothing leads away from the start."""
+    path = surface_path(name, tmp_path)
+    for given in (path, replace(path, avoid=(path.start,))):
+        done = climb(given, optimized=False)
+        assert done.outcome.kind == kind.kind, str(done)
+        assert done.has_no_way
+
+
+@pytest.mark.slow
+def test_a_rod_has_no_footholds(tmp_path):
+    """Toes that reach 20 mm to the side, with pads of 4.8 mm, are √(20² + (5 + 4.8)²) − 5 − 4.8 = 12.5 mm above a rod of radius
+    5 mm: more than the 9.6 mm that a foothold may have."""
+    done = climb(surface_path("rod", tmp_path))
+    assert done.outcome.kind == SurfaceOutcome.foothold.kind, str(done)
+    gap = int(re.search(r"gap of (\d+) mm", str(done.outcome))[1])
+    assert 10 <= gap <= 13
+    assert "at (0.3" in str(done.outcome) or "at (0.4" in str(done.outcome)
+
+
+@pytest.mark.slow
+def test_a_thin_pole_is_not_climbed_from_the_floor(tmp_path):
+    """A pole of 4 cm has footholds (6 mm under the toes), between which feet clamp it; but in the step in which the first hind foot
+    leaves the floor, a leg leans too far over its foot, and none of the other ways around the pole is better."""
     done = climb(surface_path("pole", tmp_path))
     assert not done.outcome.ok
     assert "leans farther" in str(done.outcome), str(done)
     assert "at (0.3" in str(done.outcome)
+    assert "other ways" in str(done.outcome)
+
+
+@pytest.mark.slow
+def test_another_way_is_taken_around_the_place_of_a_failure(tmp_path):
+    """This boulder overhangs where the straight way would begin to climb it: head and elbow would touch there."""
+    path = surface_path("boulder", tmp_path, seed=11)
+    assert not climb(path, options=ClimbOptions(other_ways=0)).outcome.ok
+    done = climb(path)
+    assert done.outcome.ok, str(done)
+    assert len(done.course.segments[0].avoid) == 1
+    assert judge(done, paper=paper_of(done), parts=1).inside == 0
 
 
 @pytest.mark.slow

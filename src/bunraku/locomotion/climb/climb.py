@@ -23,6 +23,7 @@ from bunraku.locomotion.climb.climb_failures import (
     ClimbFailure,
     ankles_beyond_limits,
     course_failures,
+    first_failure,
     joints_beyond_limits,
     slips,
     tips_over,
@@ -72,6 +73,8 @@ class ClimbOptions:
     """The gait has failed if a foot is farther than this from its foothold [leg lengths]."""
     seen: float = 0.1
     """Clearances are computed up to this distance [leg lengths]."""
+    other_ways: int = 3
+    """If a climb over a mesh fails, so many other ways around the places of failure are tried."""
     fine: int = 2
     """Samples of the motion for each one that is optimised: between samples a motion is interpolated, and standing feet drift."""
     pace: PaceOptions = PaceOptions()
@@ -120,6 +123,11 @@ class Climb(Result):
     """Which parts of the figure are feet, trunk and tail."""
     seed: int | None = None
     """The seed that was passed; the climb uses no random numbers."""
+
+    @property
+    def has_no_way(self) -> bool:
+        """Whether the planner found no way over a mesh to the goal."""
+        return isinstance(self.course, SurfaceCourse) and self.course.planned.failure is not None
 
     @property
     def accelerations(self) -> Array:
@@ -240,20 +248,15 @@ def climb(
     )  # fmt: skip
     _check(path, quarter=pace.quarter, dt=pace.dt)
     listen = progress or (lambda _: None)
-    work = _Work(
-        path, gecko, pace.stride, pace.quarter, pace.gait, pace.dt, friction, grip, light, still, options, listen
-    )  # fmt: skip
-    try:
-        work.walk()
-        if optimized:
-            work.optimize()
-    except KeyboardInterrupt:
-        work.stopped = True
-    try:
-        return work.result(seed)
-    except KeyboardInterrupt:
-        work.stopped = True
-        return work.result(seed)
+    common = (gecko, pace.stride, pace.quarter, pace.gait, pace.dt, friction, grip, light, still, options, listen)
+    first = done = _Work(path, *common).climbed(optimized, seed)
+    seconds, tried = dict(done.seconds), 0
+    while tried < options.other_ways and (around := _another_way(done)) is not None:
+        done, tried = _Work(around, *common).climbed(optimized, seed), tried + 1
+        seconds = {stage: seconds.get(stage, 0.0) + more for stage, more in done.seconds.items()}
+    if tried and not done.outcome.ok and done.outcome.kind != STOPPED.kind:
+        done = replace(first, outcome=first.outcome.because(f"{first.outcome.why}; other ways fail, too ({tried} tried)"))
+    return replace(done, seconds=seconds)
 
 
 @dataclass(eq=False)
@@ -297,6 +300,20 @@ class _Work:
         if isinstance(self.path, SurfacePath):
             return SurfaceCourse(self.path, sole=m["sole"], soles=self.gecko.soles, options=self.options.course, **common)
         return Course(tuple(self.path), foot=m["foot"], options=self.options.course, **common)
+
+    def climbed(self, optimized: bool, seed: int | None) -> Climb:
+        """Plans the climb; `optimized` or not."""
+        try:
+            self.walk()
+            if optimized:
+                self.optimize()
+        except KeyboardInterrupt:
+            self.stopped = True
+        try:
+            return self.result(seed)
+        except KeyboardInterrupt:
+            self.stopped = True
+            return self.result(seed)
 
     def swung(self, *, soft: bool = True, fine: int = 1) -> FootPaths:
         """The paths of the feet at `fine` samples per sample; `soft` ones land without jerk, those of the paper's gait do not."""
@@ -359,7 +376,7 @@ class _Work:
         failures += [*course_failures(course, feet), *joints_beyond_limits(gecko, full), *checks.contacts]
         failures += [*slips(checks.held, self.friction), *slips(checks.moving, self.friction)]
         failures += [*ankles_beyond_limits(gecko, checks.leans), *tips_over(checks.tips, options.tips)]
-        first = min(failures, key=lambda failure: failure.sample, default=None)
+        first = first_failure(failures)
         at = len(feet.t) if first is None else first.sample
         kept = full[: max(min(at, len(full)), 1)]
         where = float(course.pace.at(feet.t[min(at if first else len(kept), len(feet.t) - 1)] / feet.cycle))
@@ -388,6 +405,19 @@ class _Work:
         want = wish(self.gecko, course, feet, paper=True)
         Q, _ = gait(self.gecko, stand(self.gecko, course, feet, want)[0], feet, want)
         return motion_accelerations(self.gecko, with_feet(self.gecko, Q[:count], feet), self.dt)
+
+
+def _another_way(done: Climb) -> SurfacePath | None:
+    """The path around the place where a climb over a mesh failed; None if there is nothing to go around."""
+    if done.outcome.ok or done.outcome.kind == STOPPED.kind or not isinstance(done.course, SurfaceCourse) or done.has_no_way:
+        return None
+    course = done.course
+    at, ends = course.body(np.array([done.where]))[0][0], course.body(np.array([0.0, course.length]))[0]
+    if (np.linalg.norm(ends - at, axis=1) < course.around).any():
+        return None
+    path = course.segments[0]
+    x, y, z = at.tolist()
+    return replace(path, avoid=(*path.avoid, (x, y, z)))
 
 
 def _placed(course: AnyCourse, failure: ClimbFailure, where: float, front: float) -> tuple[int | None, str]:

@@ -5,8 +5,8 @@ feet that this torque assumes stay inside the friction cones of feet with the gi
 off. Legs learn where their feet really stand, so that they do not pull on them, and the plan waits for a foot that does not touch
 yet. Feet stick while they stand, not while they swing. Ankles are passive: a weak spring keeps a swinging foot as it should land.
 
-The controller knows nothing of the physics. Before every sample, physics asks for a `Command`; after it, physics says where the
-trunk is and which feet touch.
+The controller knows nothing of the physics. Before every sample, physics asks for a `ClimbCommand`; after it, physics says where
+the trunk is and which feet touch.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class PerformedClimb:
         return f"{how} after {self.seconds:.2f} s, {off}, adhesion {self.adhesion:.3f} weights a foot"
 
 
-class Command(NamedTuple):
+class ClimbCommand(NamedTuple):
     """What physics does until the next sample."""
 
     targets: Array
@@ -124,7 +124,15 @@ class Command(NamedTuple):
 
 
 class ClimbController:
-    """A climb in progress: `done` by a `gecko` whose feet have an `adhesion` [weights] and a coefficient of `friction`."""
+    """A climb in progress.
+
+    done: the climb as planned
+    gecko: its climber
+    adhesion: of each foot [weights]
+    friction: coefficient of friction of the feet
+    options: servos and noise
+    seed: of the noise; None for no noise
+    """
 
     def __init__(
         self, done: Climb, gecko: Gecko, *, adhesion: float, friction: float, options: HoldOptions, seed: int | None
@@ -174,7 +182,7 @@ class ClimbController:
         """Whether the climb has arrived or fallen."""
         return self.fell or self._t >= len(self.targets)
 
-    def command(self, feet: Array) -> Command:
+    def command(self, feet: Array) -> ClimbCommand:
         """What to do until the next sample, if `feet` are at these places (feet, 3) [m]."""
         options, t, rng = self.options, self._t, self._rng
         seen, normal = feet - self.feet.p[t], self.feet.R[t, :, :, 2]
@@ -188,10 +196,10 @@ class ClimbController:
             targets += options.encoder_noise * rng.standard_normal(len(targets))
             new = np.sqrt(1.0 - self._keep**2) * options.push * self.weight * rng.standard_normal(3)
             self._push = self._keep * self._push + new
-        return Command(targets, self.sticks[t], t, self._push)
+        return ClimbCommand(targets, self.sticks[t], t, self._push)
 
     def look(self, trunk: Array, touches: NDArray[np.bool_]) -> None:
-        """Goes on to the next sample, or waits: points of the `trunk` are here (points, 3) [m], and these feet touch (feet,)."""
+        """Goes on to the next sample, or waits. The `trunk` is here (n, 3) [m]; `touches` says which feet do (feet,)."""
         options, t = self.options, self._t
         finite = bool(np.isfinite(trunk).all())
         self._places.append(trunk[0])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,15 @@ class ClimbFailure:
     """Index of the segment that causes it; None means the one that the front feet are on."""
     place: Array | None = None
     """Where on a mesh (3,) [m]; None means where the body is."""
+    no_way: bool = False
+    """Whether no way leads to the goal, however one climbs."""
+
+
+def first_failure(failures: Sequence[ClimbFailure]) -> ClimbFailure | None:
+    """The first of the `failures`, or None. If no way leads to the goal, this is the reason, wherever the climber gets stuck."""
+    first = min(failures, key=lambda failure: failure.sample, default=None)
+    lost = next((failure for failure in failures if failure.no_way), None)
+    return first if first is None or lost is None else replace(lost, sample=first.sample)
 
 
 def course_failures(course: AnyCourse, feet: FootPaths) -> list[ClimbFailure]:
@@ -48,7 +58,7 @@ def course_failures(course: AnyCourse, feet: FootPaths) -> list[ClimbFailure]:
         return tight_curves(course, feet)
     found = []
     if course.planned.failure is not None:
-        found.append(ClimbFailure(len(feet.t) - 1, course.planned.failure, place=course.planned.place))
+        found.append(ClimbFailure(len(feet.t) - 1, course.planned.failure, place=course.planned.place, no_way=True))
     for lost in course.missing[:1]:
         at = int(np.searchsorted(feet.t, feet.cycle * course.pace.cycles_to(max(lost.u - course.spread, 0.0))))
         why = f"the best foothold has a gap of {1e3 * lost.gap:.0f} mm under the sole"

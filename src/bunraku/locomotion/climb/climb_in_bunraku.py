@@ -22,7 +22,7 @@ from bunraku.figure.frame import AXES, Frame, Point
 from bunraku.figure.shape import Box, Shape
 from bunraku.kinematics import frames_along
 from bunraku.locomotion.climb.climb import Climb
-from bunraku.locomotion.climb.climb_controller import ClimbController, Command, HoldOptions, PerformedClimb, sticky_shape
+from bunraku.locomotion.climb.climb_controller import ClimbCommand, ClimbController, HoldOptions, PerformedClimb, sticky_shape
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.motion import Motion
 from bunraku.motion.orientation import zyx_along
@@ -98,7 +98,7 @@ class _Performance:
         motion = Motion.of(self.figure, controller.dt * np.arange(len(Q)), Q)
         return controller.performed(motion, np.array(pulls))
 
-    def _inputs(self, command: Command, q: Array, v: Array) -> Array:
+    def _inputs(self, command: ClimbCommand, q: Array, v: Array) -> Array:
         """Inputs that pull motors and ankles to where they should be, motors within their efforts; and the push."""
         controller, figure = self.controller, self.figure
         motors, kp = controller.motors, controller.kp

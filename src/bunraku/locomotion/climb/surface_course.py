@@ -30,6 +30,8 @@ class SurfacePath:
     mesh: Mesh
     start: Vector
     goal: Vector
+    avoid: tuple[Vector, ...] = ()
+    """Places from which the way of the body stays away, by `WayOptions.around`."""
 
     def __str__(self) -> str:
         start, goal = (", ".join(f"{x:.3g}" for x in place) for place in (self.start, self.goal))
@@ -68,11 +70,12 @@ class SurfaceCourse:
         self.height, self.spread, self.stride, self.leg, self.sole, self.soles = height, spread, stride, leg, sole, soles
         self.options, self._foothold_options = options.metres(leg), foothold_options
         self.field = SurfaceField(path.mesh, leg)
+        self.around = way_options.around * leg  # how far the way stays from places that it avoids [m]
         self.missing: list[MissingFoothold] = []
         self.gaps: list[float] = []  # the largest gap under the sole at each foothold [m]
         start, goal = np.asarray(path.start, float), np.asarray(path.goal, float)
         self.planned: SurfaceWay = way_over(
-            self.field, start, goal, height=height, spread=spread, leg=leg, options=way_options
+            self.field, start, goal, height=height, spread=spread, leg=leg, avoid=path.avoid, options=way_options
         )  # fmt: skip
         self._lay(self.planned.points)
 
@@ -80,6 +83,9 @@ class SurfaceCourse:
         """Knots of the body's path, continued before the start and after the goal."""
         spacing = 2.0 * self.options.spacing
         points = spaced(points, spacing)
+        if np.linalg.norm(np.diff(points, axis=0), axis=1).sum() < 1e-3 * spacing:  # no way from the start: in any direction
+            normal = self.field.field(points[0])[1]
+            points = points[:1] + np.array([[0.0], [spacing]]) * np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
         ahead, behind = points[-1] - points[max(len(points) - 4, 0)], points[0] - points[min(3, len(points) - 1)]
         before = continued(self.field, points[0], behind, self.height, self.options.before, spacing)[::-1]
         after = continued(self.field, points[-1], ahead, self.height, self.options.after, spacing)

@@ -8,6 +8,7 @@ on both sides of it. The path is then pulled straight on the level.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,6 +19,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 from scipy.spatial import cKDTree
 
+from bunraku.figure.frame import Vector
 from bunraku.locomotion.climb.climb_outcomes import SurfaceOutcome
 from bunraku.locomotion.climb.surface_field import SurfaceField
 from bunraku.outcome import Outcome
@@ -42,6 +44,8 @@ class WayOptions:
     """Start and goal may be this far from the nearest place where the body fits [heights of the body]."""
     pulls: tuple[tuple[float, int], ...] = ((0.4, 150), (0.15, 150), (0.05, 60))
     """Spacings at which the path is pulled straight, one after the other, and how often."""
+    around: float = 0.75
+    """How far the way stays from places that it should avoid."""
     probe: float = 0.3
     """A second, lower level, as a share of the body's height: where only that one is connected, a passage is too narrow."""
 
@@ -124,7 +128,8 @@ class LevelGraph:
 
 
 def way_over(
-    field: SurfaceField, start: Array, goal: Array, *, height: float, spread: float, leg: float, options: WayOptions = WayOptions()
+    field: SurfaceField, start: Array, goal: Array, *, height: float, spread: float, leg: float, avoid: Sequence[Vector] = (),
+    options: WayOptions = WayOptions(),
 ) -> SurfaceWay:  # fmt: skip
     """The way of a body over a surface.
 
@@ -133,6 +138,7 @@ def way_over(
     height: of the body over the surface [m]
     spread: how far to the side feet stand [m]
     leg: length of a leg [m]
+    avoid: places from which the way stays away [m]
     options: limits, in leg lengths
 
     If there is no way, the way leads to the nearest place to the goal that can be reached, and says why it ends there.
@@ -145,6 +151,9 @@ def way_over(
     if far > options.near * height:
         return SurfaceWay(np.array([ends[0], ends[0]]), SurfaceOutcome.narrow.because("the body does not fit at the start"), start)
     weights = level.lengths * level.footing(spread, leg, options)
+    for bad in avoid:
+        near = np.linalg.norm(level.points - bad, axis=1) < options.around * leg
+        weights[near[level.pairs].any(1)] = np.inf
     cost, before = dijkstra(level.graph(weights), directed=False, indices=first, return_predecessors=True)
     failure, place = None, None
     if beyond > options.near * height or not np.isfinite(cost[last]):
@@ -153,7 +162,7 @@ def way_over(
         reached = np.flatnonzero(np.isfinite(cost))
         last = reached[np.argmin(np.linalg.norm(level.points[reached] - near, axis=1))]
     nodes = _trace(before, int(first), int(last))
-    return SurfaceWay(pulled(field, level.points[nodes], height, leg, options), failure, place)
+    return SurfaceWay(pulled(field, level.points[nodes], height, leg, options, avoid), failure, place)
 
 
 def _above(field: SurfaceField, place: Array, height: float) -> Array:
@@ -197,19 +206,31 @@ def _why_not(
     return SurfaceOutcome.gap.because(f"a gap of {gap:.2g} m"), (own[k] + other[at[k]]) / 2.0, own[k]
 
 
-def pulled(field: SurfaceField, points: Array, height: float, leg: float, options: WayOptions) -> Array:
+def pulled(
+    field: SurfaceField, points: Array, height: float, leg: float, options: WayOptions, avoid: Sequence[Vector] = ()
+) -> Array:  # fmt: skip
     """A path through `points` (n, 3) on a level of the field, pulled straight on it; its ends stay.
 
     height: the level [m]
     leg: length of a leg [m]
     options: spacings and rounds of pulling
+    avoid: places from which it stays away [m]
     """
     for spacing, rounds in options.pulls:
         points = spaced(points, spacing * leg)
         for _ in range(rounds if len(points) > 2 else 0):
             points[1:-1] += 0.5 * ((points[2:] + points[:-2]) / 2.0 - points[1:-1])
+            for bad in avoid:
+                points[1:-1] = _outside(points[1:-1], np.asarray(bad), options.around * leg)
             points[1:-1] = field.onto_level(points[1:-1], height, 1)
     return field.onto_level(points, height)
+
+
+def _outside(points: Array, centre: Array, radius: float) -> Array:
+    """Points (n, 3), those inside a ball moved to its surface."""
+    arm = points - centre
+    far = np.maximum(np.linalg.norm(arm, axis=1, keepdims=True), 1e-9)
+    return np.asarray(np.where(far < radius, centre + radius / far * arm, points))
 
 
 def spaced(points: Array, spacing: float) -> Array:
