@@ -196,12 +196,12 @@ class Roughness:
         }
 
 
-def roughness(figure, Q, dt, *, feet, legs, trunk, joints):
-    """Accelerations at the samples of a motion, by differences over 5 ms, the paper's interval. `joints` are names of variables
+def roughness(figure, Q, dt, *, feet, legs, trunk, joints, over=0.005):
+    """Accelerations at the samples of a motion, by differences `over` 5 ms, the paper's interval. `joints` are names of variables
     with motors; an ankle turns between `legs` and `feet`, whatever the angles that describe it."""
     frames = frames_of(figure, Q)
-    lag = round(0.005 / dt)
-    assert abs(lag * dt - 0.005) < 1e-9
+    lag = round(over / dt)
+    assert abs(lag * dt - over) < 1e-9
     square = (lag * dt) ** 2
     column = [figure.names.index(name) for name in joints]
     ankles = []
@@ -297,12 +297,13 @@ def between(a, b, c, d):
     return lowest_along(from_other, len(a))
 
 
-def stances(p):
-    """First and last samples of every time in which a foot at p (T, 3) stays within 0.5 µm of one place for ten samples or more."""
+def stances(p, size=1.0):
+    """First and last samples of every time in which a foot at p (T, 3) stays within 0.5 µm of one place for ten samples or more;
+    of a climber `size` times as large as the gecko, within so many times as much."""
     found, k = [], 0
     while k < len(p) - 10:
         place = p[k + 5]
-        near = np.linalg.norm(p - place, axis=1) < 5e-7
+        near = np.linalg.norm(p - place, axis=1) < 5e-7 * size
         if near[k + 1 : k + 10].all():
             first = last = k + 5
             while first > 0 and near[first - 1]:
@@ -319,8 +320,8 @@ def stances(p):
 LEGS = ("front_left", "front_right", "rear_left", "rear_right")
 
 
-def judge(done, *, parts=2, paper=None, legs=LEGS, ankle="elbow", trunk=("neck", "waist", "bottom"), selves=True):
-    """The verdict on a climb: a result with a motion, a scene, and the swings that it says it has."""
+def judge(done, *, parts=2, paper=None, legs=LEGS, ankle="elbow", trunk=("neck", "waist", "bottom"), selves=True, size=1.0):
+    """The verdict on a climb: a result with a motion, a scene, and the swings that it says it has. `size` is as in `stances`."""
     motion, figure = done.motion, done.motion.figure
     dt = float(motion.t[1] - motion.t[0])
     fine = np.linspace(motion.t[0], motion.t[-1], parts * (len(motion) - 1) + 1)
@@ -345,7 +346,7 @@ def judge(done, *, parts=2, paper=None, legs=LEGS, ankle="elbow", trunk=("neck",
         speed = (
             np.linalg.norm(np.diff(p, axis=0), axis=1).reshape(-1, parts).max(1) * parts / dt
         )  # fastest in each interval of samples
-        for first, last in stances(p[::parts]):
+        for first, last in stances(p[::parts], size):
             still = slice(parts * first, parts * last + 1)
             slip = max(slip, float(np.linalg.norm(p[still] - p[parts * first], axis=1).max()))
             lowest, highest = min(lowest, float(feet_over[leg][still].min())), max(highest, float(feet_over[leg][still].max()))
@@ -369,10 +370,11 @@ def judge(done, *, parts=2, paper=None, legs=LEGS, ankle="elbow", trunk=("neck",
         lean = max(lean, float(np.degrees(np.arccos(up.min()))))
     lower, upper = (np.asarray(x) for x in figure.limits)
     beyond = np.maximum(lower - Q, Q - upper)[:, 6:].max()
+    rough = roughness(figure, motion.q, dt, **parts_of, over=0.005 * math.sqrt(size))
     return Verdict(
         1e3 * landing, 1e3 * early,
         1e3 * slip, (1e3 * lowest, 1e3 * highest), {k: 1e3 * float(v.min()) for k, v in clearance.items()}, inside,
-        1e3 * own_distance(figure, frames) if selves else math.nan, roughness(figure, motion.q, dt, **parts_of),
+        1e3 * own_distance(figure, frames) if selves else math.nan, rough,
         None if paper is None else roughness(figure, paper, 0.005, **parts_of), float(max(beyond, 0.0)), lean,
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from bunraku.locomotion.climb.footsteps import swing_order
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.path_segments import Slope, Straight
 from tests.locomotion.climb.climbers import HEXAPOD_ROLES, ROBOTS, STIFF_ROLES, hexapod, robot, scaled, stiff
-from tests.locomotion.climb.judge import above, boxes_of, ends_of, frames_of
+from tests.locomotion.climb.judge import above, boxes_of, ends_of, frames_of, judge
 
 
 def test_a_tenth_of_the_gecko_climbs_a_tenth_of_the_path_in_the_same_way():
@@ -33,6 +33,19 @@ def test_a_tenth_of_the_gecko_climbs_a_tenth_of_the_path_in_the_same_way():
         held = [done.adhesion.adhesion.max(), done.moving.adhesion.max()]
         found.append([*np.ravel(rows), done.clearance.min() / s, *held, len(done.motion)])
     np.testing.assert_allclose(found[1], found[0], rtol=2e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [0.05, 0.3, 5.0])
+def test_geckos_of_other_sizes_land_at_rest_and_touch_nothing(size):
+    path = [Straight(0.06 * size), Slope(math.pi / 2), Straight(0.2 * size)]
+    done = climb(path, figure=scaled(library.named("gecko"), size))
+    assert done.outcome.ok, str(done)
+    verdict = judge(done, size=size)
+    assert verdict.landing <= math.sqrt(size)  # mm/s: speeds grow as the root of lengths
+    assert verdict.inside == 0
+    assert verdict.selves > 0.0
+    assert done.moving.adhesion.max() == pytest.approx(0.4646, abs=0.003)  # weights: what the gecko needs
 
 
 def test_six_legs_with_balls_for_feet_climb_from_the_floor_to_the_wall():
