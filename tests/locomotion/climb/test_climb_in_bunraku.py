@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from bunraku.errors import BunrakuError
 from bunraku.locomotion.climb.climb import climb
 from bunraku.locomotion.climb.climb_in_bunraku import perform_in_bunraku
 from bunraku.locomotion.climb.path_segments import Slope, Straight
@@ -22,6 +23,13 @@ def test_a_few_steps_on_the_floor_follow_the_plan():
     assert not done.fell, str(done)
     assert done.end_error < 0.002  # m
     assert done.pulls.max() <= 0.5 + 1e-9  # weights
+
+
+def test_a_climb_that_never_began_is_refused():
+    stuck = climb([Straight(0.1)], stride=0.5, optimized=False)
+    assert len(stuck.motion) == 1
+    with pytest.raises(BunrakuError, match="without a motion"):
+        perform_in_bunraku(stuck)
 
 
 @pytest.mark.slow

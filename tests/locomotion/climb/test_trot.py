@@ -80,4 +80,3 @@ def test_up_a_wall_at_more_than_half_a_metre_per_second_in_mujoco(seed):
     on = np.flatnonzero((z > 0.25 * z.max()) & (z < 0.9 * z.max()))  # on the wall, before it slows down to stand
     speed = (z[on[-1]] - z[on[0]]) / (performed.dt * (on[-1] - on[0]))
     assert speed > 0.5  # m/s, with all times in which the plan waited for a foot
-    print(f"speed on the wall {speed:.3f} m/s, {performed}")

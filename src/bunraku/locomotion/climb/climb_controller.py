@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.errors import BunrakuError
 from bunraku.figure.figure import Figure
-from bunraku.figure.shape import Shape
+from bunraku.figure.shape import Box, Shape
 from bunraku.locomotion.climb.climb import Climb
 from bunraku.locomotion.climb.climb_dynamics import needed_forces, torques
 from bunraku.locomotion.climb.climb_pace import PaceOptions
@@ -127,16 +128,25 @@ class ClimbController:
     """A climb in progress.
 
     done: the climb as planned
-    gecko: its climber
-    adhesion: of each foot [weights]
+    adhesion: of each foot [weights]; None for 1.3 times what the motion needs
     friction: coefficient of friction of the feet
     options: servos and noise
     seed: of the noise; None for no noise
+
+    Raises BunrakuError if feet have no ankles, the surface is a mesh, or the climb failed before its first step.
     """
 
     def __init__(
-        self, done: Climb, gecko: Gecko, *, adhesion: float, friction: float, options: HoldOptions, seed: int | None
+        self, done: Climb, *, adhesion: float | None, friction: float, options: HoldOptions, seed: int | None
     ) -> None:  # fmt: skip
+        gecko = Gecko(done.motion.figure, done.roles)
+        if not gecko.n_ankles:
+            raise BunrakuError("feet without ankles\n  advice: perform climbs of figures whose feet are on ball joints")
+        if not all(isinstance(obstacle.geometry, Box) for obstacle in done.scene.obstacles):
+            raise BunrakuError("a climb over a mesh\n  advice: perform climbs along segments, on flat faces")
+        if len(done.motion) < 2:
+            raise BunrakuError(f"a climb without a motion: {done.outcome.why}\n  advice: see its outcome, and plan one that moves")
+        adhesion = 1.3 * float(done.moving.adhesion.max()) if adhesion is None else adhesion
         self.gecko, self.adhesion, self.feet = gecko, adhesion, done.feet
         figure, Q = gecko.figure, np.asarray(done.motion.q)
         self.weight, self.leg = 9.81 * figure.mass, gecko.measures["leg"]

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from bunraku.collision.manifold.touch_rules import Matter, Touch, TouchPair
 from bunraku.dynamics.touch.touch_simulation import TouchSimulation
-from bunraku.errors import BunrakuError
 from bunraku.figure.figure import Figure
 from bunraku.figure.force import Effort, Push
 from bunraku.figure.frame import AXES, Frame, Point
@@ -23,7 +22,6 @@ from bunraku.figure.shape import Box, Shape
 from bunraku.kinematics import frames_along
 from bunraku.locomotion.climb.climb import Climb
 from bunraku.locomotion.climb.climb_controller import ClimbCommand, ClimbController, HoldOptions, PerformedClimb, sticky_shape
-from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.motion import Motion
 from bunraku.motion.orientation import zyx_along
 from bunraku.scene import Scene
@@ -45,16 +43,9 @@ def perform_in_bunraku(
     substeps: steps of the simulation for each sample of the motion
     options: servos and noise
 
-    Returns what became of it, with the motion and the pull of each foot. Raises BunrakuError if feet have no ankles, or the surface
-    is a mesh.
+    Returns what became of it, with the motion and the pull of each foot. Raises BunrakuError as `ClimbController` does.
     """
-    gecko = Gecko(done.motion.figure, done.roles)
-    if not gecko.n_ankles:
-        raise BunrakuError("feet without ankles\n  advice: perform climbs of figures whose feet are on ball joints")
-    if not all(isinstance(obstacle.geometry, Box) for obstacle in done.scene.obstacles):
-        raise BunrakuError("a climb over a mesh\n  advice: perform climbs along segments, on flat faces")
-    holds = 1.3 * float(done.moving.adhesion.max()) if adhesion is None else adhesion
-    controller = ClimbController(done, gecko, adhesion=holds, friction=friction, options=options, seed=seed)
+    controller = ClimbController(done, adhesion=adhesion, friction=friction, options=options, seed=seed)
     return _Performance(controller, done, friction, substeps).run()
 
 

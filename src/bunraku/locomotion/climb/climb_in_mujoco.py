@@ -20,7 +20,6 @@ from bunraku.io.mjcf import mjcf_file
 from bunraku.kinematics import frames_along
 from bunraku.locomotion.climb.climb import Climb
 from bunraku.locomotion.climb.climb_controller import ClimbController, HoldOptions, PerformedClimb, sticky_shape
-from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.scene import Scene
 from bunraku.spatial import so3
 
@@ -56,20 +55,13 @@ def perform_in_mujoco(
     options: servos and noise
     contacts: steps and contacts of MuJoCo
 
-    Raises MissingExtra without MuJoCo, BunrakuError if feet have no ankles, the surface is a mesh, or a shape is neither capsule
-    nor sphere.
+    Raises MissingExtra without MuJoCo, BunrakuError as `ClimbController` does, or if a shape is neither capsule nor sphere.
     """
     try:
         import mujoco
     except ImportError:
         raise MissingExtra("mujoco", "mujoco", "climbing in physics") from None
-    gecko = Gecko(done.motion.figure, done.roles)
-    if not gecko.n_ankles:
-        raise BunrakuError("feet without ankles\n  advice: climb in MuJoCo with feet on ball joints")
-    if not all(isinstance(obstacle.geometry, Box) for obstacle in done.scene.obstacles):
-        raise BunrakuError("a climb over a mesh\n  advice: climb in MuJoCo along segments, on flat faces")
-    holds = 1.3 * float(done.moving.adhesion.max()) if adhesion is None else adhesion
-    controller = ClimbController(done, gecko, adhesion=holds, friction=friction, options=options, seed=seed)
+    controller = ClimbController(done, adhesion=adhesion, friction=friction, options=options, seed=seed)
     return _Performance(mujoco, controller, done, friction, contacts).run()
 
 

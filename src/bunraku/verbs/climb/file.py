@@ -45,7 +45,7 @@ from bunraku.io.yaml.shape_words import mesh_named
 from bunraku.locomotion.climb.climb import Climb, climb
 from bunraku.locomotion.climb.climb_pace import climb_pace
 from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
-from bunraku.locomotion.climb.footsteps import Gait
+from bunraku.locomotion.climb.footsteps import Gait, swing_groups
 from bunraku.locomotion.climb.gecko import Gecko
 from bunraku.locomotion.climb.path_segments import Arc, PathSegment, Slope, Step, Straight
 from bunraku.locomotion.climb.surface_course import SurfacePath
@@ -167,7 +167,8 @@ class ClimbOrder(Order):
         coarse = pace.quarter / pace.dt
         if coarse < 8.0:
             raise root.place_of("dt").error(f"{coarse:.1f} samples in a step", advice="make dt at most an eighth of quarter")
-        samples = feet * length / pace.stride * (pace.quarter + (self.pause or 0.0)) / pace.dt
+        parts = len(swing_groups(feet, pace.gait))
+        samples = parts * length / pace.stride * (pace.quarter + (self.pause or 0.0)) / pace.dt
         if length > 1000.0 or samples > 1e6:
             advice = "shorten the path, or lengthen stride or dt"
             raise root.place_of("path").error(f"a path of {length:.4g} m needs {samples:.3g} samples, too many", advice=advice)
