@@ -177,6 +177,13 @@ def test_what_has_no_way_is_told_with_its_place(tmp_path, name, kind, where):
     assert np.linalg.norm(way.points[-1] - way.place) < 0.25  # the way leads there
 
 
+def test_a_goal_inside_the_surface_is_told(tmp_path):
+    done = climb(surface_path("buried", tmp_path), optimized=False)
+    assert done.outcome.kind == SurfaceOutcome.buried.kind
+    assert "goal" in str(done.outcome)
+    assert "(0.400, 0.000, 0.000)" in str(done.outcome)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), [("slot", SurfaceOutcome.narrow), ("islands", SurfaceOutcome.gap)])
 def test_a_climb_without_a_way_says_so(tmp_path, name, kind):

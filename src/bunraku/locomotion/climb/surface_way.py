@@ -46,6 +46,8 @@ class WayOptions:
     """Spacings at which the path is pulled straight, one after the other, and how often."""
     around: float = 0.75
     """How far the way stays from places that it should avoid."""
+    outside: float = 0.02
+    """So far above start and goal must be outside of the surface."""
     probe: float = 0.3
     """A second, lower level, as a share of the body's height: where only that one is connected, a passage is too narrow."""
 
@@ -143,6 +145,10 @@ def way_over(
 
     If there is no way, the way leads to the nearest place to the goal that can be reached, and says why it ends there.
     """
+    for name, place in (("start", start), ("goal", goal)):
+        _, at, normal = field.nearest(np.asarray(place, float))
+        if field.over(at + options.outside * leg * normal) < 0.0:  # on one solid, but inside another
+            return SurfaceWay(np.array([start, start]), SurfaceOutcome.buried.because(f"the {name} is inside the surface"), place)
     level = LevelGraph(field, height)
     if not len(level.points):
         return SurfaceWay(np.array([start, start]), SurfaceOutcome.narrow.because("the body fits nowhere near this surface"), start)
