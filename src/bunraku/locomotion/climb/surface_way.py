@@ -145,10 +145,10 @@ def way_over(
 
     If there is no way, the way leads to the nearest place to the goal that can be reached, and says why it ends there.
     """
-    for name, place in (("start", start), ("goal", goal)):
-        _, at, normal = field.nearest(np.asarray(place, float))
+    for name, spot in (("start", start), ("goal", goal)):
+        _, at, normal = field.nearest(np.asarray(spot, float))
         if field.over(at + options.outside * leg * normal) < 0.0:  # on one solid, but inside another
-            return SurfaceWay(np.array([start, start]), SurfaceOutcome.buried.because(f"the {name} is inside the surface"), place)
+            return SurfaceWay(np.array([start, start]), SurfaceOutcome.buried.because(f"the {name} is inside the surface"), spot)
     level = LevelGraph(field, height)
     if not len(level.points):
         return SurfaceWay(np.array([start, start]), SurfaceOutcome.narrow.because("the body fits nowhere near this surface"), start)
