@@ -40,7 +40,7 @@ class WayOptions:
     """Where beside the body this is looked at, as a share of the distance at which feet stand."""
     slow: float = 4.0
     """How much longer a way counts where the surface falls away or rises by as much as is allowed."""
-    near: float = 0.5
+    near: float = 1.0
     """Start and goal may be this far from the nearest place where the body fits [heights of the body]."""
     pulls: tuple[tuple[float, int], ...] = ((0.4, 150), (0.15, 150), (0.05, 60))
     """Spacings at which the path is pulled straight, one after the other, and how often."""
