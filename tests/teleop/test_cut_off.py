@@ -125,6 +125,8 @@ def test_a_robot_in_another_process_survives_every_kind_of_client(performer, tmp
                     robot.send_signal(signal.SIGINT)
                     assert robot.wait(PATIENCE) == 130
                     assert any("no longer answers" in text for text in played(live, 1.0))
+                    assert any("no robot answers" in text for text in live.reset().notices)
+                    assert not played(live, 0.1)
                 live.close()
                 time.sleep(0.0 if end == "goes" else 3.0)
         finally:

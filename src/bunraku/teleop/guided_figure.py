@@ -286,18 +286,28 @@ class GuidedOverLink(GuidedInPhysics):
         return self._link
 
     def reset(self) -> Sample:
-        """Connects again; the robot stays where it is, and the plan begins there."""
+        """Connects again; the robot stays where it is, and the plan begins there. If nobody answers, that is said."""
+        first, self._lost = self._link is None, ""
         self.close()
+        try:
+            self._link = self._connected()
+            self._start = standing_points(self._performer.guide, self._link.q)
+        except BunrakuError as problem:
+            if first:
+                raise
+            self._lost = str(problem)
+        out = super().reset()
+        return replace(out, notices=(*out.notices, self._lost)) if self._lost else out
+
+    def _connected(self) -> RobotLink:
         own = self._performer.guide.humanoid
-        self._link = RobotLink(self._address, self._token, timeout=0.5)
-        if set(self._link.motors) != {own.figure.names[k] for k in self._performer.body.motors}:
-            self._link.close()
+        link = RobotLink(self._address, self._token, timeout=0.5)
+        if set(link.motors) != {own.figure.names[k] for k in self._performer.body.motors}:
+            link.close()
             raise BunrakuError(
                 f"the robot's motors are not those of {own.figure.name}\n  advice: give the humanoid file with which it is served"
             )
-        self._start = standing_points(self._performer.guide, self._link.q)
-        self._lost = ""
-        return super().reset()
+        return link
 
     def close(self) -> None:
         """Leaves the robot, which ends its move and stands."""

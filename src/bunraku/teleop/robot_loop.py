@@ -92,9 +92,11 @@ class RobotLoop:
     def tick(self) -> tuple[Tick, Array]:
         """Advances by one control period; returns the sample of the plan and the measured configuration (n_q,)."""
         late = self.robot.late
-        for _ in range(late):
-            self.session.tick()
-        self.robot.skip(late)
+        if late:  # it has gone on with this move, to its end at most
+            done, k = self.session.now
+            for _ in range(min(late, done.move.n - k)):
+                self.session.tick()
+            self.robot.skip(late)
         tick = self.session.tick()
         if tick.performance is not self._told:  # every move ends at rest
             self._told = tick.performance
