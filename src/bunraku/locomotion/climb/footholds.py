@@ -36,10 +36,13 @@ class FootholdOptions:
     crack, or too close to a wall."""
     above: tuple[float, ...] = (0.08, 0.16, 0.24)
     """Heights over a foothold at which this is looked at."""
-    stretched: float = 0.92
-    """Share of the length of a leg beyond which a foothold is too far from the shoulder."""
-    steep: float = 0.35
-    """Least cosine of the angle between the lower leg and the normal of a foothold: 70°, less than what an ankle allows."""
+    look: float = 0.5
+    """Height from which one looks down at the surface for places."""
+    stretched: tuple[float, float] = (0.92, 0.05)
+    """Share of the length of a leg beyond which a foothold is too far from the shoulder; so much more is as bad as `gap`."""
+    steep: tuple[float, float] = (0.35, 0.15)
+    """Least cosine of the angle between the lower leg and the normal of a foothold: 70°, less than what an ankle allows; so much
+    less is as bad as `gap`."""
     room: float = 0.06
     """Distance from the surface that the lower leg should have."""
 
@@ -88,7 +91,7 @@ def foothold(
     inner = np.hypot(a, b) <= options.reach * leg
     a, b = a[inner], b[inner]
     wanted = p + a[:, None] * R[:, 0] + b[:, None] * R[:, 1]
-    place = _below(field, wanted, R[:, 2], 0.5 * leg)
+    place = _below(field, wanted, R[:, 2], options.look * leg)
     size = float((np.linalg.norm(soles[0][:, :2], axis=1) + soles[1]).max())
     normal = _fitted(field, place, R, size)
     turn = turned(np.broadcast_to(R[:, 0], normal.shape), normal)
@@ -127,11 +130,12 @@ def _leg_cost(
     side = up - (along @ up)[..., None] * along
     side = side / np.maximum(np.linalg.norm(side, axis=2), 1e-9)[..., None]
     lower = a[..., None] * along + np.sqrt(shape.lower**2 - a**2)[..., None] * side
-    flat = options.steep - np.einsum("kni,ni->kn", lower, normal) / shape.lower
+    (straight, stretch), (steep, lie) = options.stretched, options.steep
+    flat = steep - np.einsum("kni,ni->kn", lower, normal) / shape.lower
     points = foot + np.array([0.5, 0.75, 1.0])[:, None, None, None] * lower
     close = options.room - (field.over(points).min(0) - shape.thick) / leg
-    stretched = far / (shape.upper + shape.lower) - options.stretched
-    bad = (stretched / 0.05, flat / 0.15, close / options.gap)
+    stretched = far / (shape.upper + shape.lower) - straight
+    bad = (stretched / stretch, flat / lie, close / options.gap)
     return np.asarray(sum(np.maximum(x, 0.0).max(0) ** 2 for x in bad))
 
 
