@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from bunraku.errors import BunrakuError
+from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 
@@ -59,7 +60,7 @@ def _around(vertices: Array, on: NDArray[np.int64], normal: Array) -> tuple[int,
     """The vertices `on` a face, counterclockwise about its `normal`."""
     own = vertices[on] - vertices[on].mean(0)
     x = own[0] / np.linalg.norm(own[0])
-    angle = np.arctan2(own @ np.cross(normal, x), own @ x)
+    angle = np.arctan2(own @ so3.cross(normal, x), own @ x)
     return tuple(int(k) for k in on[np.argsort(angle)])
 
 
