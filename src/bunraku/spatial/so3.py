@@ -50,7 +50,7 @@ def quaternion(R: ArrayLike) -> Array:
 
 
 def cross(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """a × b of two single vectors (3,), of real or complex numbers: some fifteen times as fast as numpy's, which takes arrays of them."""
+    """a × b of two single vectors (3,), of real or complex numbers: fifteen times as fast as numpy's, which takes arrays."""
     return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
