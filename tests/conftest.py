@@ -15,6 +15,11 @@ from tests.stage import browser as browsers
 
 os.environ["MPLBACKEND"] = "Agg"  # no window, no display
 
+# Before numpy is imported. Matrices here are small, and threads of a BLAS that wait for each other keep the processors of other
+# workers busy: derivatives of the continuous model took 16 s of processor time instead of 5.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as where a script runs them in the background: some press Ctrl-C
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
