@@ -62,6 +62,7 @@ def test_each_of_the_ten_is_solved(problem: PlanningProblem) -> None:
     assert accepted(found)
 
 
+@pytest.mark.slow
 def test_bias_toward_the_goal_saves_most_of_the_work() -> None:
     """ "The performance … is drastically improved by biasing the random selection … closer to the desired configuration." """
     easy = dataclasses.replace(problems()[0], goal=Goal.at_configuration(arm(), at_rest(PAIRS[0][2]), within=0.08))
