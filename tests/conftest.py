@@ -6,10 +6,12 @@ import gc
 import os
 import signal
 from collections.abc import Iterator
+from functools import cache
 from types import ModuleType
 
 import hypothesis
 import pytest
+from typer import testing
 
 from tests.stage import browser as browsers
 
@@ -26,6 +28,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as where a script runs 
 # Three thousand tests, and numba at work, leave many objects that stay: to look through them as often as usual took a fifth of the
 # time of collecting tests and a fifteenth of compiling.
 gc.set_threshold(100_000, 20, 50)
+
+# Typer makes its parser anew, from signatures, whenever a test runs a command: that took longer than most of these commands.
+testing._get_command = cache(testing._get_command)
 
 
 def pytest_configure(config: pytest.Config) -> None:
