@@ -30,7 +30,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as where a script runs 
 gc.set_threshold(100_000, 20, 50)
 
 # Typer makes its parser anew, from signatures, whenever a test runs a command: that took longer than most of these commands.
-testing._get_command = cache(testing._get_command)
+if hasattr(testing, "_get_command"):  # its name in the version that is locked
+    testing._get_command = cache(testing._get_command)
 
 
 def pytest_configure(config: pytest.Config) -> None:

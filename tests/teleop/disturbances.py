@@ -79,6 +79,14 @@ class DisturbedRobot:
     def q(self) -> Array:
         return self._measured
 
+    late = 0
+
+    def ahead(self, targets: Array) -> None:
+        pass
+
+    def skip(self, ticks: int) -> None:
+        pass
+
     def push(self, direction: float) -> None:
         force = self.given.push * self.own.figure.mass * 9.81
         self.robot.data.xfrc_applied[self._trunk, :2] = force * math.cos(direction), force * math.sin(direction)

@@ -140,8 +140,8 @@ def rod(rng):
     return pole(rng, 0.005)
 
 
-CLIMBED = {"boulder": boulder, "pillar": pillar, "pipe": pipe, "roof": roof, "rubble": rubble}
-IMPOSSIBLE = {"slot": slot, "islands": islands, "buried": buried, "pole": pole, "rod": rod}
+CLIMBED = {"boulder": boulder, "pillar": pillar, "pipe": pipe, "roof": roof, "rubble": rubble, "pole": pole}
+IMPOSSIBLE = {"slot": slot, "islands": islands, "buried": buried, "rod": rod}
 
 
 def surface_path(name, folder, seed=1):
