@@ -13,7 +13,7 @@ from bunraku.ensemble.holdable import Holdable
 from bunraku.errors import FileError
 from bunraku.kinematics import pose
 from tests.ensemble.agreement import opinions
-from tests.ensemble.made_up_robot import ERRAND, written
+from tests.ensemble.made_up_robot import ERRAND, urdf, written
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "three_robots.yaml"
 
@@ -54,6 +54,14 @@ def test_mistakes_are_told(tmp_path, word, wrong, said):
     assert word in ERRAND
     path.write_text(ERRAND.replace(word, wrong))
     with pytest.raises(FileError, match=said):
+        load_errand(path)
+
+
+def test_legs_are_refused(tmp_path):
+    """They would slide over the floor."""
+    path = written(tmp_path)
+    (tmp_path / "helper.urdf").write_text(urdf().replace("left_wheel", "left_knee"))
+    with pytest.raises(FileError, match="legs do not walk"):
         load_errand(path)
 
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from bunraku.collision import World, triangle_meshes
 from bunraku.ensemble.members import Agent, Grasp
+from bunraku.ensemble.whole_team import feet
 from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD, Figure, Frame, Variable
 from bunraku.figure.frame import Vector
@@ -44,8 +45,8 @@ def robot_agent(
     posture: values of some variables at its start [rad or m], which stay so, but for arms that hold and wheels
 
     In collision checks, boxes and capsules cover its meshes. Those that touch each other in this posture, or that at most two
-    moving joints separate, may always touch. Raises BunrakuError if no shape collides, UnknownName if it has no variable
-    of a name.
+    moving joints separate, may always touch. Raises BunrakuError if no shape collides, or if it stands on legs, UnknownName if
+    it has no variable of a name.
     """
     own = _covered(started(figure, dict(posture or {})))
     if not base:
@@ -58,7 +59,22 @@ def robot_agent(
     own = own.replace(allowed=(*own.allowed, *_may_touch(own, arms)))
     own = own.replace(allowed=(*own.allowed, *World(own, Scene("nowhere", floor=None)).touching_at()))
     size, middle = high - low, 0.5 * (low + high)
+    _require_wheels(agent)
     return replace(agent, figure=own, shape=Box(_vector(size)), at=_vector(middle))
+
+
+def _require_wheels(agent: Agent) -> None:
+    """Raises BunrakuError if an agent stands on something that joints move, such as legs, which would slide over the floor."""
+    figure, tree = agent.figure, agent.figure.compiled.tree
+    for frame in feet(agent):
+        j = int(figure.compiled.frame_joint[figure.frame_index[frame]])
+        above = [] if j < 0 else tree.chain[j, 1 : 1 + tree.chain[j, 0]].tolist()
+        for name in (figure.names[int(tree.joints["variable"][i])] for i in above):
+            if name not in agent.base and not any(word in name for word in ("wheel", "caster")):
+                raise BunrakuError(
+                    f"{agent.name} stands on {frame}, which {name} moves\n  advice: robots from files roll, legs do not walk; "
+                    'names of joints of wheels contain "wheel" or "caster"'
+                )
 
 
 def _covered(figure: Figure) -> Figure:
