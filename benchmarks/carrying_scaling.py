@@ -63,7 +63,8 @@ def errand(count: int, scene: Scene, way: float = 4.0) -> Errand:
     for x in (-0.5 * way, 0.5 * way):
         bases = {name: place + np.array([x, 0.0, 0.0]) for name, place in places.items()}
         ends.append(own.configuration(bases, (x, 0.0, 1.0, 0.0, 0.0, 0.0)))
-    return Errand(own, scene, ((-8.0, 8.0), (-8.0, 8.0)), *ends, speed=0.6, acceleration=0.8, budget=60.0)
+    start, goal = ends
+    return Errand(own, scene, ((-8.0, 8.0), (-8.0, 8.0)), start, goal, speed=0.6, acceleration=0.8, budget=60.0)
 
 
 def pillar(y: float) -> Scene:
