@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import runpy
 from pathlib import Path
 
@@ -15,7 +16,8 @@ EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("[0-9][0-9]_*.py
 
 # What they assert, tests of papers, carrying, choreography and sweeps do too, mostly of the same motions.
 SLOW = (
-    "07_gecko", "14_two_robots_one_slab", "18_carrying", "21_string_lengths", "23_sitting_down", "24_learning", "25_three_actors",
+    "06_clearance", "07_gecko", "09_marionette_waves", "10_live", "13_planning_among_obstacles", "14_two_robots_one_slab",
+    "18_carrying", "21_string_lengths", "23_sitting_down", "24_learning", "25_three_actors",
 )  # fmt: skip
 
 
@@ -41,6 +43,14 @@ def test_example_has_the_form_of_the_gallery(example: Path) -> None:
     assert not empty
     assert len(source.splitlines()) < 100
     assert "\nassert " in source or "    assert " in source
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_what_an_example_imports_exists(example: Path) -> None:
+    """Of slow ones, too."""
+    lines = [line for line in ast.parse(example.read_text(encoding="utf-8")).body if isinstance(line, ast.Import | ast.ImportFrom)]
+    assert lines
+    exec(compile(ast.Module(lines, []), str(example), "exec"), {})
 
 
 def test_numbers_are_taken_once() -> None:

@@ -12,6 +12,7 @@ import pytest
 from bunraku.kernels.folders import user_cache
 from tests.interrupts import COMMANDS, Command, Ending, many
 from tests.patience import PATIENCE
+from tests.slow_cases import cases
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are watched through /proc")
 
@@ -30,7 +31,8 @@ def test_while_kernels_compile(name: str) -> None:
         right(command.interrupted(soon(8.0), group=True))
 
 
-@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "play"])
+# Of two commands that begin in the same way, the one with more processes is the fast test.
+@pytest.mark.parametrize("name", cases((name for name in COMMANDS if name != "play"), slow=("optimize", "plan", "carry", "guide")))
 def test_warm(name: str) -> None:
     with Command(name, user_cache().parent) as command:
         right(command.interrupted(soon(4.0), group=random.random() < 0.5))

@@ -46,7 +46,7 @@ def test_agrees_with_coal(a, b, shapes):
     figure, obstacle = flying(shapes[a]), placed(shapes[b])
     world = World(figure, room(obstacle))
     apart = deep = 0
-    for q in around(np.random.default_rng(11), 100):
+    for q in around(np.random.default_rng(11), 60):
         value = with_coal(flown(figure, q), stood(obstacle))
         own = world.distance(q)
         assert (own.a, own.b) == ("flyer", "thing")
@@ -106,7 +106,9 @@ def test_gradient_agrees_with_difference_quotients(a, b, shapes):
             continue
         assert relative_error(near.gradient[0], fine) < 3 * tolerance
         checked += 1
-    assert checked >= 20
+        if checked == 20:
+            break
+    assert checked == 20
 
 
 def test_gradients_of_the_whole_figure():

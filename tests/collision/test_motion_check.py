@@ -67,6 +67,7 @@ def test_the_whole_agrees_with_its_samples(tmp_path):
     np.testing.assert_allclose(along.gradient, np.vstack([c.gradient for c in single]), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_ninety_thousand_triangles(tmp_path):
     """Every sample of a long motion, with self-collision: the same as coal says, triangle by triangle."""
     figure = library.named("mannequin")

@@ -63,7 +63,7 @@ def test_hand_goes_around_a_box() -> None:
     cost = [
         Configuration(1.0), PointAt("rhand", rising, 100.0, offset=FINGERS), Momentum(0.01), Speed(0.02), Acceleration(0.002),
     ]  # fmt: skip
-    asked = {"duration": 2.4, "dt": 0.04, "q": q, "inputs": figure.kinematic, "tolerance": 1e-6, "iterations": 150}
+    asked = {"duration": 2.4, "dt": 0.08, "q": q, "inputs": figure.kinematic, "tolerance": 1e-6, "iterations": 150}
     free = optimize(figure, cost, **asked)
     held = optimize(figure, cost, **asked, limits=Limits(scene=scene, margin=0.01))
     world = World(figure, scene, allowed=((figure.name, figure.name),))

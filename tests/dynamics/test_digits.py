@@ -24,6 +24,7 @@ from bunraku.figure.records import FigureTree
 from tests.dynamics import contraptions, test_capstan
 from tests.exact_step import ExactDerivatives, ExactStep
 from tests.random_steps import RandomStep, random_step
+from tests.slow_cases import cases
 
 Array = NDArray[np.float64]
 SMALL = ("pendulum", "double_pendulum", "cart_pendulum", "chain5", "arm2d", "arm3d")
@@ -160,7 +161,8 @@ STRINGS: dict[str, tuple[Callable[[], RandomStep], list[int]]] = {
 }
 
 
-@pytest.mark.parametrize("what", STRINGS)
+# The slow one: its derivatives stand beside quotients, too (tests/derivatives/test_dynamics.py).
+@pytest.mark.parametrize("what", cases(STRINGS, slow=("pulleys, a ring, branches, a drum",)))
 def test_strings_of_all_kinds_in_fifty_digits(what: str) -> None:
     make, states = STRINGS[what]
     case = make()

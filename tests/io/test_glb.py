@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -99,27 +101,39 @@ def wandering(figure: Figure, samples: int = 40, seed: int = 0) -> Motion:
 FIGURES = ["pendulum", "chain5", "arm3d", "marionette22", "mannequin", "humanoid", "gecko", "hand", "crane"]
 
 
+Written = Callable[[str], tuple[Motion, Reader]]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """A motion of the figure of that name, and its file, which is read once: that takes pygltflib as long as all the rest."""
+
+    @cache
+    def write(name: str) -> tuple[Motion, Reader]:
+        known = library.named(name)
+        shapes = tuple(replace(shape, name=f"{k}") for k, shape in enumerate(known.shapes))  # names need not differ
+        motion, path = wandering(known.replace(shapes=shapes), 12), tmp_path_factory.mktemp(name) / "a.glb"
+        save_glb(motion, path)
+        return motion, Reader(path)
+
+    return write
+
+
 @pytest.mark.parametrize("name", FIGURES)
-def test_every_vertex_is_where_the_figure_is(name: str, tmp_path: Path) -> None:
-    motion = wandering(library.named(name), 12)
-    shapes = [replace(shape, name=f"{k}") for k, shape in enumerate(motion.figure.shapes)]  # names need not differ
-    motion = wandering(motion.figure.replace(shapes=tuple(shapes)), 12)
-    save_glb(motion, tmp_path / "a.glb")
-    file = Reader(tmp_path / "a.glb")
+def test_every_vertex_is_where_the_figure_is(name: str, written: Written) -> None:
+    motion, file = written(name)
     assert np.allclose(file.times, motion.t - motion.t[0], atol=1e-6)
     poses = file.poses(len(motion))
     X = frames_along(motion.figure, motion.q)
-    for shape in shapes:
+    for shape in motion.figure.shapes:
         place = X[:, motion.figure.frame_index[shape.frame]] @ se3.pose(shape.position, shape.rotation)
         want = np.einsum("tij,nj->tni", place[:, :3, :3], triangles(shape.geometry).vertices) + place[:, None, :3, 3]
         assert np.max(np.abs(file.vertices(f"{shape.name} shape", poses) - want)) < 3e-6, shape.name
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_a_bone_begins_at_its_joint(name: str, tmp_path: Path) -> None:
-    motion = wandering(library.named(name))
-    save_glb(motion, tmp_path / "a.glb")
-    file = Reader(tmp_path / "a.glb")
+def test_a_bone_begins_at_its_joint(name: str, written: Written) -> None:
+    motion, file = written(name)
     poses = file.poses(len(motion))
     X = frames_along(motion.figure, motion.q)
     (skin,) = file.gltf.skins

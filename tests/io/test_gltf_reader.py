@@ -42,32 +42,36 @@ def stripped(source: Path, target: Path) -> None:
     file.save_binary(str(target))
 
 
-def test_a_skeleton_becomes_a_figure_of_its_own(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The walker's file, stripped."""
+    folder = tmp_path_factory.mktemp("walker")
+    bunraku.save(walker(), folder / "ours.glb")
+    stripped(folder / "ours.glb", folder / "theirs.glb")
+    return folder / "theirs.glb"
+
+
+def test_a_skeleton_becomes_a_figure_of_its_own(theirs: Path) -> None:
     motion = walker()
-    bunraku.save(motion, tmp_path / "ours.glb")
-    stripped(tmp_path / "ours.glb", tmp_path / "theirs.glb")
-    read = bunraku.load(tmp_path / "theirs.glb")
+    read = bunraku.load(theirs)
     assert read.figure != motion.figure
-    ours, theirs = (frames_along(m.figure, m.q) for m in (motion, read))
+    ours, others = (frames_along(m.figure, m.q) for m in (motion, read))
     at_rest = frames_along(read.figure, read.figure.start[None])[0]
     rest = frames_along(motion.figure, motion.figure.start[None])[0]
     for joint in read.figure.groups:
         here, there = read.figure.frame_index[joint.name], motion.figure.frame_index[joint.name]
-        assert np.allclose(theirs[:, here, :3, 3], ours[:, there, :3, 3], atol=2e-6), joint.name
+        assert np.allclose(others[:, here, :3, 3], ours[:, there, :3, 3], atol=2e-6), joint.name
         assert np.allclose(at_rest[here, :3, 3], rest[there, :3, 3], atol=2e-6), joint.name
     head = next(shape.color for shape in motion.figure.shapes if shape.name == "head")
     assert any(np.allclose(shape.color, head, atol=1e-6) for shape in read.figure.shapes)
-    back = bunraku.load(tmp_path / "theirs.glb", figure=motion.figure)
+    back = bunraku.load(theirs, figure=motion.figure)
     assert np.abs(back.q - motion.q).max() < 1e-6
 
 
-def test_it_can_be_retargeted(tmp_path: Path) -> None:
+def test_it_can_be_retargeted(theirs: Path) -> None:
     """A person in a GLB file moves a puppet as one in a BVH file does."""
-    motion = walker()
-    bunraku.save(motion, tmp_path / "ours.glb")
-    stripped(tmp_path / "ours.glb", tmp_path / "theirs.glb")
     puppet = library.named("marionette22")
-    want, got = retarget(motion, puppet), retarget(bunraku.load(tmp_path / "theirs.glb"), puppet)
+    want, got = retarget(walker(), puppet), retarget(bunraku.load(theirs), puppet)
     parts = anatomy(puppet).places
 
     def limbs(moved: Motion) -> Any:

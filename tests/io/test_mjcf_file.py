@@ -302,7 +302,7 @@ def outcome(text: str) -> Figure | FileError:
         return error
 
 
-@settings(max_examples=300)
+@settings(max_examples=120)
 @given(mutated(ROBOT))
 def test_mutations_give_a_figure_or_one_error(text: str) -> None:
     result = outcome(text)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
 from bunraku.kernels import cache, folders
-from tests.slow_cases import cases
+from tests.kernels.fresh import Forks
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")
 
@@ -45,15 +45,23 @@ class Trap:
         return os.mkdir, (str(self.mark),)
 
 
-def run(tmp_path: Path, code: str = "", **environment: str) -> list[str]:
+class Run(Protocol):
     """What the kernel says, in a process of its own with a cache of its own."""
-    (tmp_path / "halves.py").write_text(KERNEL)
-    start = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{code}\nimport halves"
-    own = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path), **environment}
-    done = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True, env=own, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stdout.splitlines()
+
+    def __call__(self, tmp_path: Path, code: str = "") -> list[str]: ...
+
+
+@pytest.fixture(scope="module")
+def run(forks: Forks) -> Run:
+    def run(tmp_path: Path, code: str = "") -> list[str]:
+        (tmp_path / "halves.py").write_text(KERNEL)
+        start = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{code}\nimport halves"
+        done = forks.run(start, tmp_path, {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)})
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout.splitlines()
+
+    return run
 
 
 def kept(tmp_path: Path) -> Path:
@@ -99,7 +107,7 @@ def another_users(file: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def warm(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache with the kernel in it, as the second of two processes finds it."""
     folder = tmp_path_factory.mktemp("warm")
     assert run(folder) == ["compiled", "4.0"]
@@ -107,11 +115,10 @@ def warm(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "cache"
 
 
-@pytest.mark.parametrize("damage", cases(
-    (truncated, garbled, emptied, dangling, a_folder, a_pipe_dream, another_users), slow=("emptied", "dangling", "a_folder"),
-    name=lambda damage: damage.__name__,
-))  # fmt: skip
-def test_a_damaged_file(damage: Callable[[Path], None], warm: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "damage", [truncated, garbled, emptied, dangling, a_folder, a_pipe_dream, another_users], ids=lambda damage: damage.__name__
+)
+def test_a_damaged_file(damage: Callable[[Path], None], run: Run, warm: Path, tmp_path: Path) -> None:
     shutil.copytree(warm, tmp_path / "cache")
     damage(kept(tmp_path))
     warning, *rest = run(tmp_path, "import halves; del sys.modules['halves']")
@@ -120,7 +127,7 @@ def test_a_damaged_file(damage: Callable[[Path], None], warm: Path, tmp_path: Pa
     assert not (tmp_path / "sprung").exists()
 
 
-def test_an_unreadable_file(warm: Path, tmp_path: Path) -> None:
+def test_an_unreadable_file(run: Run, warm: Path, tmp_path: Path) -> None:
     """Root reads everything, so the reading itself is made to fail."""
     shutil.copytree(warm, tmp_path / "cache")
     fail = (
@@ -135,7 +142,7 @@ def test_an_unreadable_file(warm: Path, tmp_path: Path) -> None:
     assert rest == ["compiled", "4.0"]
 
 
-def test_a_full_disk(tmp_path: Path) -> None:
+def test_a_full_disk(run: Run, tmp_path: Path) -> None:
     """No file may grow beyond 2 kB."""
     said = run(tmp_path, "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))")
     assert said[0] == "compiled"
@@ -144,7 +151,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache").rglob("*.part"))
 
 
-def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
+def test_a_folder_of_somebody_else_is_not_used(run: Run, tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root gives folders away")
     for folder in (tmp_path / "cache" / "bunraku" / "kernels", tmp_path / f"bunraku-{os.geteuid()}"):
@@ -158,7 +165,7 @@ def test_a_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
     assert private.stat().st_mode & 0o077 == 0
 
 
-def test_a_link_to_a_folder_is_not_used(tmp_path: Path) -> None:
+def test_a_link_to_a_folder_is_not_used(run: Run, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "cache" / "bunraku").mkdir(parents=True)
     (tmp_path / "cache" / "bunraku" / "kernels").symlink_to(tmp_path / "elsewhere")

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,6 +7,7 @@ import pytest
 
 from bunraku.kernels.compile import INTERPRETED, inline, kernel
 from bunraku.kernels.linking import Linked
+from tests.kernels.fresh import Forks
 
 # What an inline says, it says through an object of numba's that lies in memory, where machine code has to find it.
 SAYS = """
@@ -29,17 +28,17 @@ print(eighth(16.0))
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the cache folder is set by XDG_CACHE_HOME")
-def test_two_kernels_take_the_same_function_in(tmp_path: Path) -> None:
+def test_two_kernels_take_the_same_function_in(forks: Forks, tmp_path: Path) -> None:
     (tmp_path / "says.py").write_text(SAYS)
-    own = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import says"]
+    own = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import says"
     for _ in range(2):  # compiled, then from the disk
-        done = subprocess.run(command, capture_output=True, text=True, env=own, check=False)
+        done = forks.run(program, tmp_path, own)
         assert done.stdout.split("\n")[:4] == ["half of 8.0", "2.0", "half of 16.0", "2.0"], done.stderr
     assert "compiling" not in done.stderr
     for kept in (tmp_path / "cache").rglob("says.quarter*.nbc"):
         kept.unlink()  # its kernel is compiled again, with the inline from the disk
-    done = subprocess.run(command, capture_output=True, text=True, env=own, check=False)
+    done = forks.run(program, tmp_path, own)
     assert done.stdout.split("\n")[:2] == ["half of 8.0", "2.0"], done.stderr
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 
 from bunraku.kernels.compile import borrow, inline, keep, kernel
+from tests.kernels.fresh import Forks
 from tests.kernels.units_at_work import uses_others, uses_total
 
 ROOT = Path(__file__).parents[2]
@@ -39,10 +38,11 @@ def _by_turns(a, b, often):
     return out
 
 
-def at_work(name: str, cache: Path) -> list[str]:
-    own = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "tests.kernels.units_at_work", name]
-    done = subprocess.run(command, capture_output=True, text=True, env=own, cwd=ROOT, check=False)
+def at_work(forks: Forks, name: str, cache: Path) -> list[str]:
+    words = ["units_at_work", name]
+    program = f"import runpy, sys; sys.path[:0], sys.argv = {[str(ROOT)]}, {words}\n"
+    program += "runpy.run_module('tests.kernels.units_at_work', run_name='__main__', alter_sys=True)"
+    done = forks.run(program, cache, {"XDG_CACHE_HOME": str(cache)})
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -62,11 +62,11 @@ def test_borrowed_tuples_are_those_that_they_were() -> None:
     assert _by_turns(a, b, 3) == 21.0 * 1e4 + 34.0 * 1e2 + 21.0
 
 
-def test_a_unit_is_compiled_when_it_is_first_called_and_once(tmp_path: Path) -> None:
-    assert at_work("lazily", tmp_path) == ["0.0 1", "18.0 True", "36.0 False"]  # its stub, then itself
-    assert at_work("lazily", tmp_path) == ["0.0 0", "18.0 False", "36.0 False"]  # from disk
+def test_a_unit_is_compiled_when_it_is_first_called_and_once(forks: Forks, tmp_path: Path) -> None:
+    assert at_work(forks, "lazily", tmp_path) == ["0.0 1", "18.0 True", "36.0 False"]  # its stub, then itself
+    assert at_work(forks, "lazily", tmp_path) == ["0.0 0", "18.0 False", "36.0 False"]  # from disk
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to oneself")
-def test_an_interrupt_while_a_unit_is_compiled_reaches_the_caller(tmp_path: Path) -> None:
-    assert at_work("interrupted", tmp_path) == ["interrupted", "18.0"]
+def test_an_interrupt_while_a_unit_is_compiled_reaches_the_caller(forks: Forks, tmp_path: Path) -> None:
+    assert at_work(forks, "interrupted", tmp_path) == ["interrupted", "18.0"]

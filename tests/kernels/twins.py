@@ -94,14 +94,14 @@ def distances() -> Arrays:
 def planning() -> Arrays:
     arm = library.named("arm3d")
     problem = problem_of(arm, Goal.at_points(arm, {"tip": (0.2, 0.2, 0.1)}))
-    found = search(replace(problem, steps=4), segments=6, seconds=1e6, seed=2)
+    found = search(replace(problem, steps=4), segments=4, seconds=1e6, seed=2)
     assert found.tree is not None
     return {"points": found.tree.points}
 
 
 def picture() -> Arrays:
     figure = library.named("pendulum")
-    return {"pixels": image(figure, size=(32, 24)).astype(float)}
+    return {"pixels": image(figure, size=(16, 12)).astype(float)}
 
 
 PARTS: tuple[Part, ...] = (

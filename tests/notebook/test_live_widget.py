@@ -199,6 +199,7 @@ def shown(browser: Browser, folder: Path, body: str, policy: str = "") -> None:
     """Opens a page with this body and looks into its frame."""
     head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">' if policy else ""
     (folder / "cell.html").write_text(f"<!doctype html><meta charset=utf-8>{head}<body>{body}</body>")
+    browser.pictures(False)
     browser.driver.get((folder / "cell.html").as_uri())
     browser.wait("document.querySelector('iframe')")
     browser.driver.switch_to.frame(0)

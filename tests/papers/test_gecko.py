@@ -178,7 +178,7 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("name", cases(LONG, slow=set(LONG) - {"curve", "flat", "incline90"}))
+@pytest.mark.parametrize("name", cases(LONG, slow=set(LONG) - {"curve"}))
 def test_feet_do_not_drift_in_a_hundred_cycles(name):
     course, feet = planned(LONG[name], cycles=100)
     _, _, Q = paper_gait(course, feet)

@@ -27,6 +27,7 @@ from bunraku.planning.planning_outcomes import (
 from bunraku.planning.strings import Goal, HandLimits, Plan, PlanningProblem, recheck, search
 from bunraku.scene import Obstacle, Scene
 from tests.patience import PATIENCE
+from tests.slow_cases import cases
 
 NAMES = tuple(pair[0] for pair in PAIRS)
 
@@ -54,13 +55,14 @@ def test_the_straight_way_hits_the_obstacle(problem: PlanningProblem) -> None:
     assert problem.refusal() is None
 
 
-@pytest.mark.parametrize("problem", NAMES, indirect=True)
+@pytest.mark.parametrize("problem", cases(NAMES, slow=("between two posts", "over a wall", "beside a pillar")), indirect=True)
 def test_each_of_the_ten_is_solved(problem: PlanningProblem) -> None:
     found = search(problem, seed=1, seconds=PATIENCE)
     assert found.motion is not None, found
     assert accepted(found)
 
 
+@pytest.mark.slow
 def test_bias_toward_the_goal_saves_most_of_the_work() -> None:
     """ "The performance … is drastically improved by biasing the random selection … closer to the desired configuration." """
     easy = dataclasses.replace(problems()[0], goal=Goal.at_configuration(arm(), at_rest(PAIRS[0][2]), within=0.08))

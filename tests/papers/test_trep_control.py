@@ -51,6 +51,7 @@ def swing_up(degrees: float, **options) -> Optimum:
     return optimize(library.cart_pendulum(start=(0.0, 0.0)), cost, duration=10.0, dt=0.01, **options)
 
 
+@pytest.mark.slow
 def test_cart_pendulum_swings_up_and_back() -> None:
     """Fig. 4(a): from hanging, toward an infeasible reference, in two stages of 1,000 steps."""
     first = swing_up(130)
@@ -106,7 +107,7 @@ def wave(figure: Figure, q: Array, t: Array) -> Array:
     return Q
 
 
-@pytest.mark.parametrize("name", ["arm2d", "arm3d"])
+@pytest.mark.parametrize("name", ["arm2d", pytest.param("arm3d", marks=pytest.mark.slow)])
 def test_arm_waves_through_its_singularity(name: str) -> None:
     """Fig. 4(b), from the strings' own guess and from rest. Where the forearm points at the spindle, the string's length does
     nothing to the elbow."""

@@ -16,7 +16,7 @@ from bunraku.kinematics import frames_along, pose
 from tests.peers.robots import ROBOTS, Twin, mass_matrix, path_of, with_possible_inertias
 
 TOLERANCE = 1e-10
-SAMPLES = 100
+SAMPLES = 30
 
 
 def of(name: str) -> Twin:

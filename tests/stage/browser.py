@@ -24,6 +24,10 @@ FEWER_FRAMES = """{
   window.requestAnimationFrame = (draw) => setTimeout(() => next(draw), 60)
 }"""
 """Some twelve pictures a second: a processor that draws the page sixty times takes three times as long for it."""
+NO_PICTURES = """for (const draw of ['clear', 'drawArrays', 'drawElements', 'drawArraysInstanced', 'drawElementsInstanced'])
+  WebGL2RenderingContext.prototype[draw] = () => {}"""
+"""The wish in the address ends with the page: whoever reloads it, or follows a link, would have it draw."""
+GREETED = "try { localStorage.setItem('bunraku-first-pull', 'done') } catch {}"
 
 
 def missing() -> str:
@@ -55,14 +59,20 @@ class Browser:
         self.driver.set_script_timeout(PATIENCE)
         self.driver.set_page_load_timeout(PATIENCE)
         self.driver.command_executor.client_config.timeout = PATIENCE  # type: ignore[union-attr]
-        self.size(1280, 720)
-        self._greeted = ""
-        self.greet(False)
-        self.cdp("Page.addScriptToEvaluateOnNewDocument", source=FEWER_FRAMES)
+        self._first: dict[str, str] = {}
+        self._run_first(FEWER_FRAMES, True)
+        self.renew()
         self.requests()  # of the browser's own first page
 
     def close(self) -> None:
         self.driver.quit()
+
+    def renew(self) -> None:
+        """As if just started."""
+        self.size(1280, 720)
+        self.scheme("light")
+        self.greet(False)
+        self.pictures(True)
 
     # -- looking -------------------------------------------------------------------------------------------------
 
@@ -80,12 +90,24 @@ class Browser:
 
     def greet(self, on: bool) -> None:
         """Whether pages from now on show a visitor the first pull, which lies over the stage."""
-        if self._greeted:
-            self.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=self._greeted)
-        self._greeted = ""
-        if not on:
-            done = "try { localStorage.setItem('bunraku-first-pull', 'done') } catch {}"
-            self._greeted = self.cdp("Page.addScriptToEvaluateOnNewDocument", source=done)["identifier"]
+        self._run_first(GREETED, not on)
+
+    def pictures(self, on: bool) -> None:
+        """Whether the stages of pages from now on are drawn: that keeps the processor busy."""
+        self._run_first(NO_PICTURES, not on)
+
+    def _run_first(self, script: str, on: bool) -> None:
+        """Whether pages from now on run the `script` before their own."""
+        if known := self._first.pop(script, None):
+            self.cdp("Page.removeScriptToEvaluateOnNewDocument", identifier=known)
+        if on:
+            self._first[script] = self.cdp("Page.addScriptToEvaluateOnNewDocument", source=script)["identifier"]
+
+    def new_tab(self) -> None:
+        """Goes to another tab, whose pages are as those of this one."""
+        self.driver.switch_to.new_window("tab")
+        for script in self._first:
+            self.cdp("Page.addScriptToEvaluateOnNewDocument", source=script)
 
     def cdp(self, method: str, **parameters: Any) -> Any:
         return self.driver.execute_cdp_cmd(method, parameters)
@@ -97,7 +119,8 @@ class Browser:
         self.console()
 
     def go(self, address: str, *, quality: int | None = None) -> None:
-        """Opens a page. It draws pictures only if a `quality` is given, from 0 to 4: that keeps the processor busy."""
+        """Opens a page. It and those that follow draw pictures only if a `quality` is given, from 0 to 4."""
+        self.pictures(quality is not None)
         wish = "pictures=off" if quality is None else f"quality={quality}"
         self.driver.get("about:blank")  # a new hash alone would not load anything
         self.driver.get(f"{address}#{wish}")

@@ -1,4 +1,4 @@
-"""A stage that is served, and a browser to look at it, each started once for all tests that use it."""
+"""A stage that is served, started once for all tests that use it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 from bunraku.errors import FileError
 from bunraku.render.camera import Camera
 from bunraku.stage import Entry, Posing, Recorded, Serving, serve, still
-from tests.stage import browser as browsers
 from tests.stage.toys import Swinging, puppet, recorded
 
 
@@ -47,12 +46,3 @@ def entries() -> list[Entry]:
 def serving() -> Iterator[Serving]:
     with serve(entries(), opener="tests.stage.conftest:opener", exporters={"npz": npz, "mp4": film}) as served:
         yield served
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[browsers.Browser]:
-    if reason := browsers.missing():
-        pytest.skip(reason)
-    started = browsers.Browser(tmp_path_factory.mktemp("browser"))
-    yield started
-    started.close()

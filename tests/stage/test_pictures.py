@@ -22,7 +22,11 @@ EXPECTED = Path(__file__).parent / "pictures"
 
 @pytest.mark.parametrize(
     ("name", "scheme", "size", "mobile"),
-    [("light", "light", (1280, 720), False), ("dark", "dark", (1280, 720), False), ("phone", "dark", (390, 844), True)],
+    [
+        ("light", "light", (1280, 720), False),
+        pytest.param("dark", "dark", (1280, 720), False, marks=pytest.mark.slow),
+        ("phone", "dark", (390, 844), True),
+    ],
 )
 def test_it_looks_as_it_should(
     browser: Browser, serving: Serving, name: str, scheme: str, size: tuple[int, int], mobile: bool

@@ -87,7 +87,7 @@ def test_the_same_address_twice_in_a_tab_drives(page: Browser, serving: Serving)
 
 def test_control_goes_to_another_tab_and_back(page: Browser, serving: Serving) -> None:
     first = page.driver.current_window_handle
-    page.driver.switch_to.new_window("tab")
+    page.new_tab()
     try:
         page.driver.get(f"{serving.origin}/#swinging")
         page.wait("window.bunraku?.entry == 'e1' && document.querySelector('#who').textContent.endsWith('is driving')")

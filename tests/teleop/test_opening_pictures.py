@@ -26,7 +26,7 @@ SIZE = (800, 450)
 TILE = (160, 90)
 SEEN = Path(__file__).parent / "pictures" / "opening.png"
 SHOW = opening_show()
-SOME = ("The meeting", "A crane and its sheaves", "Pull the strings", "Pose a mannequin")
+SOME = ("The meeting", "Pull the strings")
 SEEK = """(() => {
   if (bunraku.playing) bunraku.act('play')
   bunraku.seek(1e9)

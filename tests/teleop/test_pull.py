@@ -116,8 +116,9 @@ def test_a_file_is_taken_while_the_first_entry_is_still_being_made(browser: Brow
         return standing(arm)
 
     with serve([Entry("Slow", slowly)], opener=entries_of) as serving:
+        browser.pictures(False)
         browser.driver.get("about:blank")
-        browser.driver.get(f"{serving.address}#quality=4")
+        browser.driver.get(serving.address)
         browser.wait("window.bunraku && document.querySelector('.drop-hint')")
         browser.js(f"{DROP}({json.dumps([['arm.yaml', (tmp_path / 'arm.yaml').read_text()]])})")
         browser.wait("bunraku.ready && document.querySelector('.now strong').textContent.startsWith('arm')")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.teleop.robot_link import RobotLink
 from bunraku.teleop.robot_messages import VERSION, Refused, RobotLinkOptions
-from bunraku.teleop.robot_server import RobotServer
+from bunraku.teleop.robot_server import RobotServer, _Player
 from tests.patience import PATIENCE, until
 
 Array = NDArray[np.float64]
@@ -34,11 +34,21 @@ class Recorder:
     def __init__(self) -> None:
         self.q: Array = np.zeros(3)
         self.steps = 0
+        self.played: list[list[float]] = []
 
     def step(self, targets: Array) -> Array:
         self.steps += 1
         self.q = targets.copy()
+        self.played.append(targets.tolist())
         return self.q
+
+    late = 0
+
+    def ahead(self, targets: Array) -> None:
+        pass
+
+    def skip(self, ticks: int) -> None:
+        pass
 
 
 @contextmanager
@@ -59,6 +69,10 @@ def raw(server: RobotServer, data: bytes = b"") -> socket.socket:
 
 def hello(server: RobotServer, **fields: Any) -> bytes:
     return json.dumps({"bunraku": "robot", "version": VERSION, "token": server.token, **fields}).encode() + b"\n"
+
+
+def number(tick: int) -> bytes:
+    return tick.to_bytes(4, "little")
 
 
 def words(end: socket.socket) -> str:
@@ -93,7 +107,7 @@ def test_garbage_is_refused_and_moves_nothing(garbage: bytes) -> None:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [({"token": "guess"}, "wrong token"), ({"token": None}, "wrong token"), ({"token": "\ud800"}, "wrong token"),
-     ({"version": 2}, "version"), ({"version": "1"}, "version"), ({"bunraku": "stage"}, "not a handshake")],
+     ({"version": VERSION + 1}, "version"), ({"version": "1"}, "version"), ({"bunraku": "stage"}, "not a handshake")],
 )  # fmt: skip
 def test_strangers_are_refused_in_words(fields: dict[str, Any], why: str) -> None:
     with serving() as server:
@@ -173,8 +187,8 @@ def test_heartbeats_keep_a_client_that_plans() -> None:
 
 @pytest.mark.parametrize(
     ("message", "why"),
-    [(POST, "no message begins with b'P'"), (b"T" + np.full(3, np.nan).tobytes(), "not finite"),
-     (b"T" + np.full(3, np.inf).tobytes(), "not finite")],
+    [(POST, "no message begins with b'P'"), (b"T" + number(0) + np.full(3, np.nan).tobytes(), "not finite"),
+     (b"T" + number(0) + np.full(3, np.inf).tobytes(), "not finite")],
 )  # fmt: skip
 def test_an_owner_who_sends_garbage_is_refused_in_words(message: bytes, why: str) -> None:
     with serving() as server:
@@ -221,3 +235,88 @@ def test_what_is_no_robot() -> None:
         with pytest.raises(BunrakuError, match="not a robot"):
             RobotLink(other.getsockname(), "any", timeout=PATIENCE)
         answering.join()
+
+
+ROWS = np.arange(15.0).reshape(5, 3)
+
+
+def test_targets_of_the_past_only_correct_the_plan() -> None:
+    """A clocked robot has played a plan by itself for three ticks when targets for the first one come, 0.1 off."""
+    player = _Player(Recorder(), 0.5)
+    robot: Any = player.robot
+    player.plan(40, ROWS)
+    for _ in range(3):
+        player.play()
+    player.take(40, ROWS[0] + 0.1, now=False)
+    for _ in range(3):
+        player.play()
+    offset = np.array([0, 0, 0, 0.1, 0.05, 0.025])
+    np.testing.assert_allclose(robot.played, ROWS[[0, 1, 2, 3, 4, 4]] + offset[:, None], atol=1e-12)
+    assert player.resting
+
+
+def test_another_plan_takes_over_without_a_leap() -> None:
+    """Sent for tick 42 when tick 43 is next: what differs there fades. One for later begins later."""
+    player = _Player(Recorder(), 0.5)
+    robot: Any = player.robot
+    player.plan(40, ROWS)
+    for _ in range(3):
+        player.play()
+    player.plan(42, ROWS + 8.0)  # its second row is 3 more - 3 + 8 = 5 more than the fourth of the other
+    player.play()
+    np.testing.assert_allclose(robot.played[-1], ROWS[1] + 8.0 + 0.5 * (ROWS[3] - ROWS[1] - 8.0))
+    late = _Player(Recorder(), 0.5)
+    late.plan(40, ROWS)
+    late.plan(43, ROWS + 100.0)
+    other: Any = late.robot
+    late.finish()
+    np.testing.assert_allclose(other.played, [*ROWS[:3], *(ROWS + 100.0)], atol=1e-9)
+
+
+@pytest.mark.parametrize("end", ["leaves", "sends garbage", "falls silent"])
+def test_what_was_sent_ahead_is_played_without_the_client(end: str) -> None:
+    """A move of five steps; the client corrects the first two by 0.1 and is lost: the others keep what is left of that."""
+    silence = 0.2 if end == "falls silent" else PATIENCE
+    with serving(RobotLinkOptions(handshake=PATIENCE, silence=silence, takeover=PATIENCE)) as server:
+        robot: Any = server.robot
+        one = raw(server, hello(server))
+        assert one.recv(1) == b"{"
+        one.sendall(b"A" + number(7) + (5).to_bytes(2, "little") + ROWS.tobytes())
+        for k, row in enumerate(ROWS[:2] + 0.1):
+            one.sendall(b"T" + number(7 + k) + row.tobytes())
+        if end == "leaves":
+            until(lambda: robot.steps >= 2)
+            one.close()
+        elif end == "sends garbage":
+            one.sendall(b"?")
+        until(lambda: robot.steps == 5)
+        kept = [0.1, 0.1, 0.1 * 0.9, 0.1 * 0.9**2, 0.1 * 0.9**3]
+        np.testing.assert_allclose(robot.played, ROWS + np.array(kept)[:, None], atol=1e-12)
+        one.close()
+        until(lambda: not server.served)
+        is_served(server)
+
+
+def test_a_clocked_robot_goes_on_by_itself_and_then_holds() -> None:
+    with RobotServer(Recorder(), clocked=True, options=PATIENT, timeout=PATIENCE) as server:
+        robot: Any = server.robot
+        with link_to(server) as link:
+            link.ahead(ROWS)
+            link.step(ROWS[0])
+        until(lambda: robot.steps >= 8)
+        played = [row for k, row in enumerate(robot.played) if k == 0 or row != robot.played[k - 1]]
+        assert played == ROWS[len(ROWS) - len(played) :].tolist()  # the clock may have ticked before the first targets came
+        assert server.times.held >= 3
+
+
+def test_rows_that_make_no_sense_are_refused() -> None:
+    with serving() as server, link_to(server) as link:
+        for bad in (np.zeros(3), np.zeros((2, 4)), np.full((1, 3), np.nan)):
+            with pytest.raises(NotFinite):
+                link.ahead(bad)
+        assert link.step(np.zeros(3)).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    with serving() as server, pytest.raises(BunrakuError, match="cannot listen"):
+        RobotServer(Recorder(), port=server.address[1])

@@ -52,13 +52,15 @@ def test_a_puppet_is_put_in_order_where_it_is(seed: int) -> None:
     live.apply(Untangle())
     samples = [live.step() for _ in range(300)]
     # It goes smoothly: nothing jumps, no string is too short, and time goes on.
-    points = np.array([[pose(PUPPET, s.q[0]).X(b.frame)[:3, 3] for b in PUPPET.bodies] for s in (before, *samples)])
+    poses = [pose(PUPPET, sample.q[0]) for sample in (before, *samples)]
+    points = np.array([[here.X(b.frame)[:3, 3] for b in PUPPET.bodies] for here in poses])
     assert np.linalg.norm(np.diff(points, axis=0), axis=2).max() < 0.03
     assert max(s.series[3] for s in samples) < 1e-3  # mm
     np.testing.assert_allclose(np.diff([s.t for s in samples]), live.dt)
     hanging = [live.step() for _ in range(200)][-1]
+    here, there = (pose(PUPPET, q) for q in (hanging.q[0], start))
     for body in PUPPET.bodies:
-        now, then = (pose(PUPPET, q).X(body.frame) for q in (hanging.q[0], start))
+        now, then = here.X(body.frame), there.X(body.frame)
         np.testing.assert_allclose(now[:3, 3] - [*place[:2], 0.0], then[:3, 3], atol=0.02)
         np.testing.assert_allclose(now[:3, :3], then[:3, :3], atol=0.2)
     assert hanging.tension[0].sum() == pytest.approx(PUPPET.mass * 9.81, rel=0.05)

@@ -27,7 +27,12 @@ from bunraku.verbs.order import Order, motion_of, outcome_of
 ROOT = Path(__file__).parents[2]
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 SHARED = {"output", "plot", "seed", "play"}
-QUICK = ("dance", "swing_up", "around_the_block", "to_the_door")  # shipped orders that take a few seconds
+QUICK = ("dance", "swing_up")  # shipped orders that take a second or two
+SMALL = {
+    "plan": "plan: arm3d\ngoal: {points: {tip: [0.2, 0.2, 0.1]}, within: 2 cm}\nseed: 1\n",
+    "guide": "guide: humanoid\ninputs: [{at: 0 s, guided: left_foot, move: [0.6, 0, 0]}]\nseconds: 1 s\n",
+}
+"""Orders of verbs whose shipped ones take longer."""
 
 
 def documented() -> list[Any]:
@@ -131,6 +136,13 @@ def told_and_written(source: str, folder: Path) -> None:
 def test_quick_shipped_orders(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told_and_written(name, tmp_path)
+
+
+@pytest.mark.parametrize("verb", SMALL)
+def test_small_orders(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "order.yaml").write_text(SMALL[verb], encoding="utf-8")
+    told_and_written("order.yaml", tmp_path)
 
 
 @pytest.mark.slow

@@ -71,6 +71,8 @@ def test_a_log_in_physics(tmp_path: Path) -> None:
     assert len(measured) == len(planned)
     away = np.abs(measured.q - planned.q).max()
     assert 1e-6 < away < 0.1
+    again = guide("humanoid", tmp_path / "log.json", seconds=0.1, physics=True)
+    assert np.array_equal(again.motion.q, measured.q), "to the last bit"
 
 
 def test_a_robot_that_falls_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

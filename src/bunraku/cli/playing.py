@@ -1,4 +1,4 @@
-"""Commands that show motions elsewhere: play and guide open the stage, publish sends to ROS 2."""
+"""Commands that show motions elsewhere: play and guide open the stage, robot serves one, publish sends to ROS 2."""
 
 from __future__ import annotations
 
@@ -74,6 +74,11 @@ def guide(
     physics: Annotated[bool, typer.Option("--physics", help="Simulate in MuJoCo, with position servos and a stabiliser.")] = False,
     joystick: Annotated[int | None, typer.Option(min=0, help="Use this joystick; --joysticks lists the numbers.")] = None,
     joysticks: Annotated[bool, typer.Option("--joysticks", help="List the joysticks of this machine.")] = False,
+    robot: Annotated[
+        str | None,
+        typer.Option(metavar="HOST:PORT", help="Move the robot that is served there, such as by `bunraku robot`, in real time."),
+    ] = None,
+    token: Annotated[str, typer.Option(envvar="BUNRAKU_ROBOT_TOKEN", help="With --robot: its token.")] = "",
     describe: Annotated[
         bool,
         typer.Option("--describe", help="Write a first humanoid file for a robot (URDF, SDF or MJCF) into --output, or print it."),
@@ -99,9 +104,9 @@ def guide(
     order = None if humanoid == "humanoid" else _guiding_order(humanoid)
     if order is not None:
         refuse_idle("write them into the file", scene=scene, physics=physics, seconds=seconds is not None)
-        refuse_idle("the file has its own inputs", replay=replay, joystick=joystick is not None)
+        refuse_idle("the file has its own inputs", replay=replay, joystick=joystick is not None, robot=robot)
     elif replay is not None:
-        refuse_idle("an input log has its own inputs", joystick=joystick is not None)
+        refuse_idle("an input log has its own inputs", joystick=joystick is not None, robot=robot)
         order = GuideOrder.of_log(humanoid, replay, scene=scene, physics=physics, seconds=2.0 if seconds is None else seconds)
     if order is not None:
         carry_out(order, output, plot, seed=seed, play=play)
@@ -109,9 +114,56 @@ def guide(
         "use them with a guiding file or --replay; on the stage, record and export instead", output=output, plot=plot,
         seed=seed is not None, play=play is not None,
     )  # fmt: skip
-    one = guiding.entry(humanoid, scene, physics=physics, joystick=joystick)
+    address = None if robot is None else _address(robot)
+    if address is not None:
+        refuse_idle("the robot has its own physics", physics=physics)
+    one = guiding.entry(humanoid, scene, physics=physics, joystick=joystick, robot=address, token=token)
     one.open()  # so that errors are printed here, not in the browser
     open_stage([one], port=port, browser=browser)
+
+
+@verb(alone=True)
+def robot(
+    humanoid: Annotated[
+        str, typer.Argument(metavar="HUMANOID", help="A humanoid file, or the name of one that comes with bunraku.")
+    ] = "humanoid",
+    scene: Annotated[Path | None, typer.Option(help="A scene file. Default: a room with two steps and a door.")] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on. 0.0.0.0 admits other machines, which also need the token.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="TCP port; 0 picks a free one.")] = 8370,
+    token: Annotated[
+        str | None, typer.Option(envvar="BUNRAKU_ROBOT_TOKEN", help="What clients must know. Default: a random one, printed.")
+    ] = None,
+) -> None:
+    """Serve a simulated robot over a socket, in real time, to be guided from another process.
+
+    It takes the place of a real robot: `bunraku guide --robot HOST:PORT --token TOKEN` moves it. If its client leaves, falls silent
+    or sends garbage, it ends its move and stands. Ctrl-C ends it.
+    """
+    from time import sleep
+
+    from bunraku.teleop.robot_server import RobotServer
+    from bunraku.verbs.guide.run import reference_robot
+
+    one = reference_robot(humanoid, scene)
+    with RobotServer(one, clocked=True, host=host, port=port, token=token) as server:
+        where, known = f"{server.address[0]}:{server.address[1]}", server.token
+        say(f"robot {one.humanoid.figure.name} on {where}, {1e3 * one.dt:g} ms a tick; move it with")
+        say(f"  bunraku guide {humanoid} --robot {where} --token {known}")
+        served = fell = False
+        try:
+            while True:
+                sleep(0.2)
+                if server.served != served:
+                    served = server.served
+                    say("a client has come" if served else "its client is gone: it ends its move and stands")
+                if one.fallen and not fell:
+                    say("it fell")
+                fell = one.fallen
+        except KeyboardInterrupt:
+            say(f"stopped; {server.times}")
+            raise
 
 
 @verb()
@@ -148,6 +200,16 @@ def publish(
     else:
         publish_states(motion, topic, joints=joint, speed=speed, patience=wait, domain=domain)
     say(f"published {motion.duration:.4g} s on {topic}")
+
+
+def _address(robot: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT."""
+    from bunraku.errors import BunrakuError
+
+    host, colon, port = robot.rpartition(":")
+    if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
+        raise BunrakuError(f"--robot {robot} is no address\n  advice: give a host and a port, such as localhost:8370")
+    return host, int(port)
 
 
 def _guiding_order(name: str) -> Any:

@@ -78,9 +78,14 @@ def skeleton(figure: Figure) -> Skeleton:
     parents = tuple(bone(above[name], above) if name in above else -1 for name in kept)
     names = tuple(_ground(figure, used, part) if name == WORLD else name for name in kept)
     frames = _frames(figure, names, figure.start[None])[0]
+    shown = [shape for shape in figure.shapes if shape.visible]
+    corners: dict[int, list[Array]] = {}
+    for shape, X in zip(shown, _frames(figure, tuple(shape.frame for shape in shown), figure.start[None])[0], strict=True):
+        here = X @ se3.pose(shape.position, shape.rotation)
+        corners.setdefault(of_frame[shape.frame], []).append(se3.transform(here, triangles(shape.geometry).vertices))
     X_FB = np.tile(np.eye(4), (len(kept), 1, 1))
     for k in range(len(kept)):
-        X_FB[k, :3, :3] = _axes(frames[k][:3, :3].T @ _direction(figure, k, parents, of_frame, frames))
+        X_FB[k, :3, :3] = _axes(frames[k][:3, :3].T @ _direction(k, parents, frames, corners.get(k, [])))
     return Skeleton(figure, names, parents, of_frame, X_FB, frames @ X_FB)
 
 
@@ -117,15 +122,10 @@ def _frames(figure: Figure, names: tuple[str, ...], q: Array) -> Array:
     return X[:, [place[name] for name in names]]
 
 
-def _direction(figure: Figure, bone: int, parents: tuple[int, ...], of_frame: dict[str, int], frames: Array) -> Array:
-    """Where a bone points, in the world; up where nothing tells."""
+def _direction(bone: int, parents: tuple[int, ...], frames: Array, corners: list[Array]) -> Array:
+    """Where a bone with these corners of its shapes points, in the world; up where nothing tells."""
     start = frames[bone, :3, 3]
     ends = [frames[k, :3, 3] for k, parent in enumerate(parents) if parent == bone]
-    corners = []
-    for shape in figure.shapes:
-        if shape.visible and of_frame[shape.frame] == bone:
-            X = _frames(figure, (shape.frame,), figure.start[None])[0, 0] @ se3.pose(shape.position, shape.rotation)
-            corners.append(se3.transform(X, triangles(shape.geometry).vertices))
     middle = [] if not corners else [(np.vstack(corners).min(0) + np.vstack(corners).max(0)) / 2]
     for end in (*(ends if len(ends) == 1 else []), *middle, *ends):
         length = float(np.linalg.norm(end - start))

@@ -9,6 +9,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.errors import BunrakuError
 from bunraku.figure import WORLD
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_command import Command as Command_
@@ -25,7 +26,8 @@ from bunraku.teleop.devices import PAPER_JOYSTICK, Pilot, Reading
 from bunraku.teleop.joystick import Joystick
 from bunraku.teleop.markers import marked, markers
 from bunraku.teleop.mujoco_robot import MujocoRobot
-from bunraku.teleop.robot_loop import Robot, RobotLoop
+from bunraku.teleop.robot_link import RobotLink
+from bunraku.teleop.robot_loop import Robot, RobotLoop, standing_points
 from bunraku.workers import Pool
 
 Array = NDArray[np.float64]
@@ -264,3 +266,61 @@ class GuidedInPhysics(GuidedLive):
             self._fell = True
             self._notices.append("it fell: go back to the start to set it up again")
         return tick, measured
+
+
+class GuidedOverLink(GuidedInPhysics):
+    """The same with a robot behind a socket (see `robot_server`), which moves in real time. If it no longer answers, that is said,
+    and going back to the start connects again."""
+
+    def __init__(self, guide: Guide, address: tuple[str, int], token: str, *, joystick: Joystick | None = None) -> None:
+        """Connects to the robot at `address` (host and port) with its `token`, and moves it with `guide`, wherever it stands.
+
+        A `joystick` overrides the page. Raises BunrakuError if no robot answers, refuses, or has other motors than the humanoid.
+        """
+        self._address, self._token = address, token
+        self._link: RobotLink | None = None
+        super().__init__(guide, joystick=joystick, beside=True)
+
+    def _robot(self, q: Array) -> Robot:
+        assert self._link is not None
+        return self._link
+
+    def reset(self) -> Sample:
+        """Connects again; the robot stays where it is, and the plan begins there. If nobody answers, that is said."""
+        first, self._lost = self._link is None, ""
+        self.close()
+        try:
+            self._link = self._connected()
+            self._start = standing_points(self._performer.guide, self._link.q)
+        except BunrakuError as problem:
+            if first:
+                raise
+            self._lost = str(problem)
+        out = super().reset()
+        return replace(out, notices=(*out.notices, self._lost)) if self._lost else out
+
+    def _connected(self) -> RobotLink:
+        own = self._performer.guide.humanoid
+        link = RobotLink(self._address, self._token, timeout=0.5)
+        if set(link.motors) != {own.figure.names[k] for k in self._performer.body.motors}:
+            link.close()
+            raise BunrakuError(
+                f"the robot's motors are not those of {own.figure.name}\n  advice: give the humanoid file with which it is served"
+            )
+        return link
+
+    def close(self) -> None:
+        """Leaves the robot, which ends its move and stands."""
+        if self._link is not None:
+            self._link.close()
+
+    def _advanced(self) -> tuple[Tick, Array | None]:
+        assert self._link is not None
+        if not self._lost:
+            try:
+                return super()._advanced()
+            except BunrakuError as problem:
+                self._lost = str(problem)
+                self._notices.append(f"{self._lost}; go back to the start to connect again")
+        performance, k = self._session.now
+        return Tick(self._session.t, performance.q[k], performance, k), self._link.q

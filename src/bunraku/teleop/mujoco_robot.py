@@ -140,6 +140,17 @@ class MujocoRobot:
             raise NotFinite("the simulated robot has diverged: its configuration is not finite")
         return self.q
 
+    def ahead(self, targets: Array) -> None:
+        """Needs no `targets` (n, motors) for later: whoever steps it cannot be cut off from it."""
+
+    @property
+    def late(self) -> int:
+        """Never late: it moves only when it is stepped."""
+        return 0
+
+    def skip(self, ticks: int) -> None:
+        """Has no `ticks` to leave out."""
+
 
 def _xml(humanoid: Humanoid, scene: Scene, body: WholeBody, options: RobotOptions) -> str:
     figure = humanoid.figure.replace(shapes=(), forces=(), contacts=(), springs=())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import socket
 import threading
 from contextlib import suppress
-from time import monotonic
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Any, Self
 
@@ -20,12 +20,9 @@ from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.teleop.robot_messages import (
-    HEARTBEAT,
-    MEASUREMENTS,
-    REFUSAL,
-    TARGETS,
     VERSION,
     Refused,
+    RobotMessage,
     fields_of,
     json_line,
     read_exactly,
@@ -63,6 +60,7 @@ class RobotLink:
         self.dt = float(hello["dt"])
         self.servos: tuple[Array, Array] = (np.array(hello["stiffness"], float), np.array(hello["damping"], float))
         self.q = np.array(hello["q"], float)
+        self.tick = self._clock = 0
         self._lock = threading.Lock()  # for one message and its answer
         self._trouble: BunrakuError | None = None
         self._over = threading.Event()
@@ -94,7 +92,7 @@ class RobotLink:
                     return
                 if monotonic() - self._spoken >= self._beat:
                     with suppress(BunrakuError):  # reported at the next exchange
-                        self._ask(HEARTBEAT, HEARTBEAT, 0)
+                        self._ask(RobotMessage.HEARTBEAT, RobotMessage.HEARTBEAT, 0)
 
     def _ask(self, message: bytes, kind: bytes, size: int) -> bytes:
         """Sends a message; returns the `size` bytes of its answer, which must be of `kind`."""
@@ -107,14 +105,14 @@ class RobotLink:
                 if said == kind:
                     self._spoken = monotonic()
                     return read_exactly(self._socket, size, self._timeout)
-                if said != REFUSAL:
+                if said != RobotMessage.REFUSAL:
                     raise ConnectionError("an unexpected kind of answer")
                 length = int.from_bytes(read_exactly(self._socket, 2, self._timeout), "little")
                 words = read_exactly(self._socket, length, self._timeout).decode("utf-8", "replace")
                 self._trouble = Refused(f"the robot refuses: {words}")
             except OSError:
                 self._trouble = BunrakuError(
-                    "the robot no longer answers\n  advice: it holds its last targets; start it again and reconnect"
+                    "the robot no longer answers\n  advice: it ends its move and stands; connect again, or start it again"
                 )
         raise self._trouble
 
@@ -127,9 +125,41 @@ class RobotLink:
         sent = np.asarray(targets, "<f8")
         if sent.shape != (len(self.motors),) or not np.isfinite(sent).all():
             raise NotFinite(f"expected {len(self.motors)} finite targets, one for each motor")
+        early = self.tick - self._clock - 2
+        if early > 0:  # the robot's clock sets the pace
+            sleep(min(early * self.dt, self._beat))
         with self._lock:
-            self.q = np.frombuffer(self._ask(TARGETS + sent.tobytes(), MEASUREMENTS, 8 * len(self.q)), "<f8").copy()
+            message = RobotMessage.TARGETS + self.tick.to_bytes(4, "little") + sent.tobytes()
+            answer = self._ask(message, RobotMessage.MEASUREMENTS, 4 + 8 * len(self.q))
+        self.tick, self._clock = self.tick + 1, int.from_bytes(answer[:4], "little")
+        self.q = np.frombuffer(answer[4:], "<f8").copy()
         return self.q
+
+    @property
+    def late(self) -> int:
+        """How many control periods the robot has played that were not sent to it."""
+        return max(self._clock - self.tick, 0)
+
+    def skip(self, ticks: int) -> None:
+        """Leaves out so many `ticks`, which the robot has played by itself."""
+        self.tick += ticks
+
+    def ahead(self, targets: Array) -> None:
+        """Sends joint `targets` (n, motors), one row for each control period from the next step on, that end at rest: what the
+        robot plays by itself if the connection is lost. Raises as `step` does."""
+        rows = np.asarray(targets, "<f8")
+        if rows.ndim != 2 or rows.shape[1] != len(self.motors) or len(rows) > 65535 or not np.isfinite(rows).all():
+            raise NotFinite(f"expected at most 65535 rows of {len(self.motors)} finite targets")
+        with self._lock:
+            self._ask(
+                RobotMessage.AHEAD + self.tick.to_bytes(4, "little") + len(rows).to_bytes(2, "little") + rows.tobytes(),
+                RobotMessage.AHEAD,
+                0,
+            )
+
+    def close(self) -> None:
+        """Ends the connection."""
+        self.__exit__(None, None, None)
 
     def __enter__(self) -> Self:
         return self

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Protocol
 
@@ -19,11 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.kinematics import pose
+from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.guided_move import GuidedMove
 from bunraku.locomotion.guide.humanoid import Humanoid
+from bunraku.locomotion.guide.navigation_points import Points
+from bunraku.locomotion.guide.segment import ComState
 from bunraku.locomotion.guide.session import Session, Tick
 from bunraku.locomotion.guide.stabiliser import Stabiliser, StabiliserOptions
+from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
 
@@ -50,6 +54,20 @@ class Robot(Protocol):
         """One control period with joint `targets`, in the order of `motors`; returns the measured configuration."""
         ...
 
+    def ahead(self, targets: Array) -> None:
+        """Joint `targets` (n, motors), one row for each control period from the next step on, that end at rest: what to play if
+        nothing more is heard."""
+        ...
+
+    @property
+    def late(self) -> int:
+        """How many control periods it has already played by itself, because targets came too late."""
+        ...
+
+    def skip(self, ticks: int) -> None:
+        """Leaves out so many `ticks`, which it has played by itself."""
+        ...
+
 
 class RobotLoop:
     """Plays a session on a robot, tick by tick.
@@ -57,18 +75,35 @@ class RobotLoop:
     session: plans the motion
     robot: moves
     gains: of the stabiliser
+    ease: how long it takes from the posture of the robot to that of the session [s]
     """
 
-    def __init__(self, session: Session, robot: Robot, *, gains: StabiliserOptions = StabiliserOptions()) -> None:
-        self.session, self.robot = session, robot
+    def __init__(
+        self, session: Session, robot: Robot, *, gains: StabiliserOptions = StabiliserOptions(), ease: float = 1.0
+    ) -> None:  # fmt: skip
+        self.session, self.robot, self._ease = session, robot, ease
         self.humanoid = session.performer.guide.humanoid
         self._stabiliser = Stabiliser(session.performer, *robot.servos, options=gains)
+        self._motors = self.humanoid.figure.indices(robot.motors)
+        self._told: GuidedMove | None = None
+        self._away = robot.q[self._motors] - session.before[-1, self._motors]  # it may begin in another posture
         session.slip = lambda done, k: slipped(self.humanoid, done, k, self.robot.q)
 
     def tick(self) -> tuple[Tick, Array]:
         """Advances by one control period; returns the sample of the plan and the measured configuration (n_q,)."""
+        late = self.robot.late
+        if late:  # it has gone on with this move, to its end at most
+            done, k = self.session.now
+            for _ in range(min(late, done.move.n - k)):
+                self.session.tick()
+            self.robot.skip(late)
         tick = self.session.tick()
-        return tick, self.robot.step(self._stabiliser.targets(tick.performance, tick.k, self.robot.q))
+        if tick.performance is not self._told:  # every move ends at rest
+            self._told = tick.performance
+            self.robot.ahead(tick.performance.q[tick.k :, self._motors])
+        left = 1.0 - float(eased(np.array(min(tick.t / self._ease, 1.0))))
+        targets = self._stabiliser.targets(tick.performance, tick.k, self.robot.q) + left * self._away
+        return tick, self.robot.step(targets)
 
     @property
     def fallen(self) -> bool:
@@ -81,6 +116,20 @@ def fallen(humanoid: Humanoid, q: Array, *, share: float = 0.6) -> bool:
     here = pose(humanoid.figure, q)
     high = float(here.com[2] - min(here.point(foot)[2] for foot in humanoid.feet))
     return high < share * humanoid.height
+
+
+def standing_points(guide: Guide, q: Array) -> Points:
+    """The points of a robot of this `guide` that stands at rest at `q` (n_q,), on both feet, wherever they are."""
+    own, here, feet = guide.humanoid, pose(guide.humanoid.figure, q), []
+    for foot, axes in zip(own.feet, own.foot_axes, strict=True):
+        R, (x, y, _) = here.X(foot)[:3, :3] @ axes.T, here.point(foot)
+        feet.append([x, y, 0.0, math.atan2(R[1, 0], R[0, 0])])
+    feet[1][3] = feet[0][3] + math.remainder(feet[1][3] - feet[0][3], 2.0 * math.pi)
+    for at in feet:
+        at[2] = guide.ground.under(own.sole, np.array(at))[0]
+    where = np.array(feet)
+    x, y, _, yaw = where.mean(0).tolist()
+    return replace(guide.start(x=x, y=y, yaw=yaw), com=ComState.at_rest(here.com), feet=where, stood=where)
 
 
 def slipped(humanoid: Humanoid, done: GuidedMove, k: int, measured: Array) -> tuple[Array, float]:

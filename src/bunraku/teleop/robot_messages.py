@@ -1,10 +1,13 @@
 """Messages between a robot and its client: the protocol of the socket.
 
-1. The client sends one line of JSON: `{"bunraku": "robot", "version": 1, "token": "…"}`.
+1. The client sends one line of JSON: `{"bunraku": "robot", "version": 2, "token": "…"}`.
 2. The robot answers with one line: `{"ok": true, "motors": […], "dt": …, …}`, or `{"ok": false, "why": "…"}`, and closes.
-3. From then on each message begins with one byte for its kind. The client sends `T` with targets, one f64 for each motor, and
-   receives `M` with measurements, one f64 for each variable; or it sends `H`, a heartbeat, and receives `H`. If the robot refuses a
-   message, it answers `R`, the length of a text as u16 and the text, and closes the connection. Numbers are little-endian.
+3. From then on each message begins with one byte for its kind. The client sends `T` with the number of its tick as u32 and
+   targets, one f64 for each motor, and receives `M` with the tick that the robot plays next as u32 and measurements, one f64 for
+   each variable; or it sends `A`, the tick of the first row as u32, a number of rows as u16, and so many rows of targets, which the
+   robot plays by itself if the client falls silent or is late, and receives `A`; or it sends `H`, a heartbeat, and receives `H`. If
+   the robot refuses a message, it answers `R`, the length of a text as u16 and the text, and closes the connection. Numbers are
+   little-endian.
 """
 
 from __future__ import annotations
@@ -17,8 +20,13 @@ from typing import Any
 
 from bunraku.errors import BunrakuError
 
-VERSION = 1  # version of this protocol
-TARGETS, MEASUREMENTS, HEARTBEAT, REFUSAL = b"T", b"M", b"H", b"R"  # kinds of messages
+VERSION = 2  # version of this protocol
+
+
+class RobotMessage:
+    """First bytes of messages."""
+
+    TARGETS, MEASUREMENTS, AHEAD, HEARTBEAT, REFUSAL = b"T", b"M", b"A", b"H", b"R"
 
 
 @dataclass(frozen=True)
@@ -33,6 +41,8 @@ class RobotLinkOptions:
     """A client that sends no message for this time is disconnected [s]."""
     takeover: float = 0.5
     """A client that has sent no message for this time is replaced if another one with the token connects [s]."""
+    fading: float = 0.9
+    """A robot that goes on without its client keeps this share of the last corrections of the targets at each tick."""
     waiting: int = 16
     """Maximum number of clients in their handshake; one more disconnects the oldest."""
     first_line: int = 1000

@@ -4,8 +4,11 @@
         print(server.address, server.token)      # both are needed by a client
 
 Every client has its own thread until its handshake is over, so that garbage or silence blocks nobody else. The robot moves for one
-client only; if that client leaves, falls silent or sends an invalid message, the robot holds its last targets.
-See `robot_messages` for the protocol.
+client only. If that client leaves, falls silent or sends an invalid message, the robot plays what the client has sent ahead, the
+rest of a move that ends at rest, and stands: a robot that only held its last targets would fall in the middle of a step.
+
+A robot that is `clocked` moves in real time, whether targets come or not, as a real one does; otherwise it waits for targets, and
+each of them is one control period. See `robot_messages` for the protocol.
 """
 
 from __future__ import annotations
@@ -16,22 +19,21 @@ import socket
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
-from time import monotonic
+from time import monotonic, sleep
 from types import TracebackType
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bunraku.errors import BunrakuError
+from bunraku.locomotion.guide.loop_times import LoopTimes
 from bunraku.teleop.robot_loop import Robot
 from bunraku.teleop.robot_messages import (
-    HEARTBEAT,
-    MEASUREMENTS,
-    REFUSAL,
-    TARGETS,
     VERSION,
     Refused,
     RobotLinkOptions,
+    RobotMessage,
     fields_of,
     json_line,
     read_exactly,
@@ -58,11 +60,13 @@ class RobotServer:
     """Serves a robot on the loopback interface, to one client with the token at a time."""
 
     def __init__(
-        self, robot: Robot, *, port: int = 0, token: str | None = None, timeout: float = 10.0,
-        options: RobotLinkOptions = RobotLinkOptions(),
+        self, robot: Robot, *, clocked: bool = False, host: str = "127.0.0.1", port: int = 0, token: str | None = None,
+        timeout: float = 10.0, options: RobotLinkOptions = RobotLinkOptions(),
     ) -> None:  # fmt: skip
         """Serves a `robot`.
 
+        clocked: whether it moves in real time.
+        host: the address to listen on.
         port: 0 picks a free one.
         token: the token that clients must send; by default a random one.
         timeout: maximum time that closing waits [s].
@@ -70,18 +74,27 @@ class RobotServer:
         """
         self.robot, self.options, self._timeout = robot, options, timeout
         self.token = secrets.token_urlsafe(16) if token is None else token
-        self._socket = socket.create_server(("127.0.0.1", port))
+        try:
+            self._socket = socket.create_server((host, port))
+        except OSError as problem:
+            raise BunrakuError(f"cannot listen on {host}:{port}: {problem}\n  advice: choose another port, 0 for any") from None
         self._socket.settimeout(0.1)
-        self.address: tuple[str, int] = ("127.0.0.1", int(self._socket.getsockname()[1]))
+        self.address: tuple[str, int] = (host, int(self._socket.getsockname()[1]))
         self._stop = threading.Event()
         self._lock = threading.Lock()  # guards the two attributes below
         self._waiting: list[_Client] = []
         self._owner: _Client | None = None
-        self._moving = threading.Lock()  # held during a step of the robot
+        self._moving = threading.Lock()  # held during a step of the robot; guards what follows
+        self._player = _Player(robot, options.fading)
+        self.times = LoopTimes(robot.dt)
+        """How long the steps of a clocked robot took; `held` counts those for which no targets had come."""
+        self._clock = threading.Thread(target=self._run, name="bunraku-robot-clock", daemon=True) if clocked else None
         self._thread = threading.Thread(target=self._accept, name="bunraku-robot", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
+        if self._clock is not None:
+            self._clock.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
@@ -91,8 +104,32 @@ class RobotServer:
         with self._lock:
             for client in (*self._waiting, *([self._owner] if self._owner else [])):
                 client.close()
+        if self._clock is not None:
+            self._clock.join(timeout=self._timeout)
         with self._moving:  # waits for the last step
             pass
+
+    @property
+    def served(self) -> bool:
+        """Whether it has a client."""
+        return self._owner is not None
+
+    @property
+    def resting(self) -> bool:
+        """Whether it has played everything that was sent ahead."""
+        return self._player.resting
+
+    def _run(self) -> None:
+        """Moves a clocked robot, once in every control period; one that is late does not hurry afterwards."""
+        due = monotonic()
+        while not self._stop.is_set():
+            due = max(due + self.robot.dt, monotonic() - self.robot.dt)
+            sleep(max(due - monotonic(), 0.0))
+            with self._moving:
+                began = monotonic()
+                self.times.held += not self._player.fresh
+                self._player.play()
+                self.times.timed(monotonic() - began)
 
     def _accept(self) -> None:
         while not self._stop.is_set():
@@ -125,9 +162,13 @@ class RobotServer:
             with self._lock:
                 if client in self._waiting:
                     self._waiting.remove(client)
-                if self._owner is client:
+                lost = self._owner is client
+                if lost:
                     self._owner = None
             client.close()
+            if lost and self._clock is None:
+                with self._moving:
+                    self._player.finish()
 
     def _admit(self, client: _Client) -> None:
         """Reads the first line and makes the client the owner; raises Refused."""
@@ -157,7 +198,9 @@ class RobotServer:
             last.close()
 
     def _serve(self, client: _Client) -> None:
-        """Handles messages until the client leaves, falls silent or sends an invalid one."""
+        """Handles messages until the client leaves, falls silent or sends an invalid one. It is greeted when the robot stands."""
+        while not (self._player.resting or self._stop.is_set()):
+            sleep(self.robot.dt)
         with self._moving:
             stiffness, damping = self.robot.servos
             hello = {
@@ -169,30 +212,103 @@ class RobotServer:
             while not self._stop.is_set():
                 client.end.sendall(self._answer(client))
         except TimeoutError:
-            why = f"no message came for {self.options.silence:g} s; the robot holds its last targets\n  advice: send a heartbeat"
+            why = f"no message came for {self.options.silence:g} s; the robot ends its move and stands\n  advice: send a heartbeat"
         except BunrakuError as problem:
             why = str(problem)
         else:
             return
         text = why.encode()[:65535]
-        _say(client, REFUSAL + len(text).to_bytes(2, "little") + text)
+        _say(client, RobotMessage.REFUSAL + len(text).to_bytes(2, "little") + text)
 
     def _answer(self, client: _Client) -> bytes:
         """Reads one message and executes it; raises TimeoutError, ConnectionError, BunrakuError."""
         kind = read_exactly(client.end, 1, self.options.silence)
-        if kind == HEARTBEAT:
+        if kind == RobotMessage.HEARTBEAT:
             client.heard = monotonic()
-            return HEARTBEAT
-        if kind != TARGETS:
-            raise Refused(f"no message begins with {kind!r}\n  advice: T for targets, H for a heartbeat; see docs/guiding.md")
-        targets = np.frombuffer(read_exactly(client.end, 8 * len(self.robot.motors), self.options.silence), "<f8")
+            return RobotMessage.HEARTBEAT
+        if kind not in (RobotMessage.TARGETS, RobotMessage.AHEAD):
+            kinds = "T for targets, A for those ahead, H for a heartbeat"
+            raise Refused(f"no message begins with {kind!r}\n  advice: {kinds}; see docs/guiding.md")
+        motors, wait = len(self.robot.motors), self.options.silence
+        tick = int.from_bytes(read_exactly(client.end, 4, wait), "little")
+        rows = 1 if kind == RobotMessage.TARGETS else int.from_bytes(read_exactly(client.end, 2, wait), "little")
+        targets = np.frombuffer(read_exactly(client.end, 8 * rows * motors, wait), "<f8").reshape(rows, motors)
         if not np.isfinite(targets).all():
-            raise Refused("a target is not finite; the robot holds its last targets")
+            raise Refused("a target is not finite; the robot ends its move and stands")
         client.heard = monotonic()
         with self._moving:
             if self._owner is not client:  # another client has taken over
                 raise ConnectionError
-            return MEASUREMENTS + self.robot.step(targets).astype("<f8").tobytes()
+            if kind == RobotMessage.AHEAD:
+                self._player.plan(tick, targets)
+                return RobotMessage.AHEAD
+            self._player.take(tick, targets[0], now=self._clock is None)
+            measured = self.robot.q if self._clock is not None else self._player.play()
+            now = self._player.tick.to_bytes(4, "little")
+            return RobotMessage.MEASUREMENTS + now + measured.astype("<f8").tobytes()
+
+
+class _Player:
+    """Plays the targets that came for this tick; without any, those that were sent ahead, with what is left of the last
+    correction."""
+
+    def __init__(self, robot: Robot, fading: float) -> None:
+        self.robot, self.fading, self.tick = robot, fading, 0
+        self._rows, self._first = np.empty((0, len(robot.motors))), 0  # what was sent ahead, and the tick of its first row
+        self._correction = np.zeros(len(robot.motors))
+        self._came: tuple[int, NDArray[np.float64]] | None = None
+        self._held: NDArray[np.float64] | None = None
+
+    def _planned(self, tick: int) -> NDArray[np.float64]:
+        return np.asarray(self._rows[min(max(tick - self._first, 0), len(self._rows) - 1)])
+
+    @property
+    def fresh(self) -> bool:
+        """Whether targets have come since the last step."""
+        return self._came is not None
+
+    @property
+    def resting(self) -> bool:
+        """Whether it has played everything that was sent ahead."""
+        return self.tick >= self._first + len(self._rows)
+
+    def plan(self, tick: int, rows: NDArray[np.float64]) -> None:
+        """`rows` (n, motors) for the ticks from `tick` on, which replace those that were sent before; if it rests, time begins
+        anew."""
+        before = self._planned(self.tick) if len(self._rows) else None
+        if self.resting:
+            self.tick = tick
+        if tick > self.tick and len(self._rows):
+            until_then = range(max(self._first, self.tick - 50), tick)
+            self._rows, self._first = np.array([*(self._planned(t) for t in until_then), *rows]), until_then.start
+        else:
+            self._rows, self._first = rows, tick
+        if before is not None and len(rows):
+            self._correction = self._correction + before - self._planned(self.tick)
+
+    def take(self, tick: int, targets: NDArray[np.float64], *, now: bool) -> None:
+        """Targets for a `tick`, which is `now` or of the client's own time."""
+        self.tick = tick if now else self.tick
+        self._came = tick, targets
+
+    def play(self) -> NDArray[np.float64]:
+        """One step; returns the measured configuration."""
+        if self._came is not None:
+            tick, targets = self._came
+            if len(self._rows):
+                self._correction = targets - self._planned(tick)
+            late = tick != self.tick and len(self._rows)  # a client that was late corrects the plan; its targets are of the past
+            self._held = self._planned(self.tick) + self._correction if late else targets
+        elif len(self._rows):
+            self._correction = self.fading * self._correction
+            self._held = self._planned(self.tick) + self._correction
+        self._came, self.tick = None, self.tick + 1
+        return self.robot.q if self._held is None else self.robot.step(self._held)
+
+    def finish(self) -> None:
+        """Plays everything that was sent ahead."""
+        while not self.resting:
+            self.play()
 
 
 def _say(client: _Client, words: bytes) -> None:

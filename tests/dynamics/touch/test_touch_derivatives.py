@@ -154,17 +154,18 @@ V = np.array([0.3, -0.2, -1.0, 0.5, -0.4, 0.3])
 FRICTION = pytest.mark.parametrize("friction", [0.0, 0.1, 5.0], ids=["smooth", "slides", "sticks"])
 
 
-@pytest.mark.parametrize("friction", [0.1, 5.0], ids=["slides", "sticks"])
 @pytest.mark.parametrize("other", SOLIDS)
 @pytest.mark.parametrize("shape", PARTS)
-def test_derivatives_are_difference_quotients(shape: str, other: str, friction: float, rocks: Path) -> None:
+def test_derivatives_are_difference_quotients(shape: str, other: str, rocks: Path) -> None:
+    """Every pair: half of them slide, the others stick, of each shape and of each solid some."""
     made, scene = meeting(shape, other, rocks, 0)
-    assert Meeting(made, scene, V, friction, 2).error() < 1e-7
+    slides = (PARTS.index(shape) + SOLIDS.index(other)) % 2 == 0
+    assert Meeting(made, scene, V, 0.1 if slides else 5.0, 2).error() < 1e-7
 
 
 @pytest.mark.slow
 @FRICTION
-@pytest.mark.parametrize("seed", range(1, 9))
+@pytest.mark.parametrize("seed", range(9))
 @pytest.mark.parametrize("other", SOLIDS)
 @pytest.mark.parametrize("shape", PARTS)
 def test_derivatives_of_other_poses(shape: str, other: str, seed: int, friction: float, rocks: Path) -> None:

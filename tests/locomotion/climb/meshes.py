@@ -92,7 +92,19 @@ def rubble(rng):
             block = trimesh.creation.box(size, transform=at(x + rng.uniform(-0.03, 0.03), y + rng.uniform(-0.03, 0.03), 0, turn))
             block.apply_translation((0, 0, rng.uniform(0.0, 0.04) - block.vertices[:, 2].max()))
             blocks.append(block)
-    return [slab(1.6, 1.0), *blocks], (-0.45, 0.0, 0.0), (0.4, 0.05, 0.0)
+    parts = [slab(1.6, 1.0), *blocks]
+    return parts, on_top(parts, -0.45, 0.0), on_top(parts, 0.4, 0.05)
+
+
+def on_top(parts, x, y):
+    """The highest place over (x, y)."""
+    a, b, c = np.moveaxis(np.concatenate([part.triangles for part in parts]), 1, 0)
+    area = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0])
+    a, b, c, area = (v[np.abs(area) > 1e-12] for v in (a, b, c, area))
+    u = ((x - a[:, 0]) * (c[:, 1] - a[:, 1]) - (y - a[:, 1]) * (c[:, 0] - a[:, 0])) / area
+    v = ((b[:, 0] - a[:, 0]) * (y - a[:, 1]) - (b[:, 1] - a[:, 1]) * (x - a[:, 0])) / area
+    hit = (u >= 0) & (v >= 0) & (u + v <= 1)
+    return x, y, float((a + u[:, None] * (b - a) + v[:, None] * (c - a))[hit, 2].max())
 
 
 def slot(rng):
@@ -101,6 +113,13 @@ def slot(rng):
 
     walls = [trimesh.creation.box((0.6, 0.3, 0.8), transform=at(0.5, y, 0.3)) for y in (-0.185, 0.185)]
     return [slab(1.6, 1.0), *walls], (-0.25, 0.0, 0.0), (0.5, 0.0, 0.0)
+
+
+def buried(rng):
+    """A goal on a floor, under a block that stands on it."""
+    import trimesh
+
+    return [slab(1.6, 1.0), trimesh.creation.box((0.2, 0.2, 0.3), transform=at(0.4, 0.0, 0.05))], (-0.3, 0.0, 0.0), (0.4, 0.0, 0.0)
 
 
 def islands(rng):
@@ -122,7 +141,7 @@ def rod(rng):
 
 
 CLIMBED = {"boulder": boulder, "pillar": pillar, "pipe": pipe, "roof": roof, "rubble": rubble}
-IMPOSSIBLE = {"slot": slot, "islands": islands, "pole": pole, "rod": rod}
+IMPOSSIBLE = {"slot": slot, "islands": islands, "buried": buried, "pole": pole, "rod": rod}
 
 
 def surface_path(name, folder, seed=1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from bunraku.figure import library
 from bunraku.kinematics import frames_along
 from bunraku.locomotion.climb.climb import ClimbOptions
+from bunraku.locomotion.climb.climber_roles import GECKO_ROLES
 from bunraku.locomotion.climb.course import Course
 from bunraku.locomotion.climb.foot_swing import foot_paths
 from bunraku.locomotion.climb.footsteps import footsteps
@@ -64,10 +66,12 @@ def test_accelerations_fall_and_standing_feet_stay():
 
 
 def test_the_gradient_is_that_of_difference_quotients():
+    """With legs that lean too far, and a body too near to the surface, so that all terms count."""
     course, feet, want, guess = problem()
+    leaning = Gecko(GECKO.figure, replace(GECKO_ROLES, lean=0.5))
     few = feet.every(10, 201)
     light = lighter(GECKO, options=LightOptions(rate=12.0, enough=0.0))
-    whole = WholeMotion(GECKO, course, few, want.every(10, 201), options=SmoothOptions(margin=0.17), further=light)
+    whole = WholeMotion(leaning, course, few, want.every(10, 201), options=SmoothOptions(margin=0.17), further=light)
     Q = np.ascontiguousarray(guess[:201:10])
     assert whole.restore(Q, 8)
     N, _, grad = whole.linearized(Q)

@@ -12,10 +12,12 @@ import pytest
 from bunraku.errors import FileError
 from bunraku.figure import library
 from bunraku.figure.shape import Mesh
+from bunraku.kinematics import pose
 from bunraku.locomotion.climb.climb import ClimbOptions, climb
 from bunraku.locomotion.climb.climb_outcomes import SurfaceOutcome
 from bunraku.locomotion.climb.footholds import foothold
 from bunraku.locomotion.climb.gecko import Gecko
+from bunraku.locomotion.climb.smooth_kernels import clearance_along
 from bunraku.locomotion.climb.surface_field import SurfaceField
 from bunraku.locomotion.climb.surface_way import WayOptions, way_over
 from tests.locomotion.climb.judge import JudgedMesh, judge
@@ -103,6 +105,55 @@ def test_a_foothold_avoids_an_edge(tmp_path):
     assert 0.0 < (field.over(balls) - soles[1]).min() < 2e-5
 
 
+def test_no_foothold_is_in_a_crack_or_inside_the_blocks_beside_it(tmp_path):
+    """Two blocks stand 4.5 cm apart, and the foot should stand between them: it fits there, but it could not get out."""
+    blocks = [trimesh.creation.box((0.3, 0.2, 0.16), transform=at(0.0, y, -0.02)) for y in (-0.1225, 0.1225)]
+    file = tmp_path / "crack.obj"
+    trimesh.util.concatenate([slab(0.8, 0.6), *blocks]).export(file)
+    gecko = Gecko(library.named("gecko"))
+    soles, sole = (gecko.soles[0][0], gecko.soles[1][0]), gecko.measures["sole"]
+    found = foothold(SurfaceField(Mesh(str(file)), LEG), np.zeros(3), np.eye(3), soles=soles, sole=sole, leg=LEG)
+    assert found.gap < 1e-3
+    assert found.X[2, 3] == pytest.approx(0.06, abs=1e-3)  # on one of the blocks
+    assert found.X[2, 2] == pytest.approx(1.0, abs=1e-6)
+
+
+def test_a_foothold_is_within_reach_of_the_shoulder(field):
+    """On a flat floor, where all places are equally good for the foot, and where the shoulder is too far from the one that is
+    wanted."""
+    gecko, wanted = Gecko(library.named("gecko")), np.array([0.3, 0.2, 0.0])
+    legs = {"soles": (gecko.soles[0][0], gecko.soles[1][0]), "sole": gecko.measures["sole"], "leg": LEG, "shape": gecko.leg_shape}
+    for far in (0.09, 0.13):
+        shoulder = wanted + np.array([0.0, -far, 0.045])
+        found = foothold(field, wanted, np.eye(3), **legs, shoulders=shoulder[None])
+        place = found.X[:3, 3] + gecko.measures["sole"] * found.X[:3, 2]
+        assert np.linalg.norm(place - shoulder) < 0.95 * LEG
+        assert (np.linalg.norm(place[:2] - wanted[:2]) < 1e-6) == (far == 0.09)
+
+
+def test_kernels_measure_exactly_what_may_be_too_near(tmp_path):
+    """Beside the edges of a block, where what is interpolated errs by millimetres."""
+    file = tmp_path / "block.obj"
+    block = trimesh.creation.box((0.08, 0.06, 0.1), transform=at(0.013, 0.004, -0.021, (0.3, (1, 2, 3))))
+    trimesh.util.concatenate([slab(0.4, 0.4), block]).export(file)
+    field, rng = SurfaceField(Mesh(str(file)), LEG), np.random.default_rng(4)
+    gecko = Gecko(library.named("gecko"))
+    skin, radius, _ = gecko.skin
+    Q = np.tile(gecko.start, (20, 1))
+    Q[:, :3] += rng.uniform((-0.1, -0.05, -0.03), (0.2, 0.05, 0.05), (20, 3))
+    got, inexact = np.empty((20, len(radius))), np.empty((20, len(radius)))
+    clearance_along(skin, radius, Q, field.ground, got)
+    for q, row, grid in zip(Q, got, inexact, strict=True):
+        frames = pose(gecko.figure, q)
+        X = np.array([frames.X(gecko.figure.compiled.joint_frame[j]) for j in skin.carrier])
+        centres = np.einsum("nij,nj->ni", X[:, :3, :3], skin.local) + X[:, :3, 3]
+        near = field.over(centres)
+        seen = near < 0.9 * field.band
+        np.testing.assert_allclose(row[seen], (near - radius)[seen], atol=1e-12)
+        grid[:] = field.field(centres)[0] - radius
+    assert np.abs(inexact - got).max() > 1e-3
+
+
 def test_an_open_surface_is_refused(tmp_path):
     file = tmp_path / "open.obj"
     mesh = trimesh.creation.box((1, 1, 1))
@@ -124,6 +175,13 @@ def test_what_has_no_way_is_told_with_its_place(tmp_path, name, kind, where):
     assert way.failure.kind == kind.kind
     assert where(way.place)
     assert np.linalg.norm(way.points[-1] - way.place) < 0.25  # the way leads there
+
+
+def test_a_goal_inside_the_surface_is_told(tmp_path):
+    done = climb(surface_path("buried", tmp_path), optimized=False)
+    assert done.outcome.kind == SurfaceOutcome.buried.kind
+    assert "goal" in str(done.outcome)
+    assert "(0.400, 0.000, 0.000)" in str(done.outcome)
 
 
 @pytest.mark.slow

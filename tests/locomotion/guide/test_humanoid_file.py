@@ -24,6 +24,7 @@ from bunraku.teleop.robot_loop import drive
 from bunraku.teleop.robot_server import RobotServer
 from tests.locomotion.guide.robots import ROBOTS, written
 from tests.locomotion.guide.sound import Kept, assert_sound
+from tests.slow_cases import cases
 
 OWN = """\
 humanoid: ours
@@ -36,6 +37,10 @@ trunk: trunk
 WALK = [Command("trunk", (1.0, 0.0, 0.0))] * 3
 TURN = [Command("trunk", turn=(0.0, 0.0, 1.0))] * 2
 REACH = [Command("left_hand", (0.5, 0.0, 0.4)), Command("trunk")]
+
+
+# Physics and random input of one are fast tests; of the others there are walks, turns and hands that are turned.
+ONE = pytest.mark.parametrize("robot", cases(ROBOTS, slow=set(ROBOTS) - {"g1"}), indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module", params=ROBOTS)
@@ -60,6 +65,7 @@ def wandered(robot: Humanoid, count: int) -> Kept:
     return assert_sound(session)
 
 
+@ONE
 def test_random_input_to_a_real_robot(robot: Humanoid) -> None:
     wandered(robot, 15)
 
@@ -70,6 +76,7 @@ def test_minutes_of_random_input_to_a_real_robot(robot: Humanoid) -> None:
     assert wandered(robot, 250).realised >= (0.7 if weak else 0.9)
 
 
+@ONE
 def test_a_real_robot_in_physics(robot: Humanoid) -> None:
     pytest.importorskip("mujoco")
     session = Session(Performer(Guide(robot, planner=planner_of(robot))))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull, QhullError
 
 from bunraku.errors import BunrakuError
+from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 
@@ -40,12 +41,12 @@ def polytope(points: Array, *, name: str) -> Polytope:
     flat = 1e-9 * float(np.ptp(points, axis=0).max())  # how far from a plane the vertices of one face may be
     used = hull.vertices
     vertices = points[used]
-    planes: list[Array] = []
-    for equation in hull.equations:
-        if not any(np.abs(equation[:3] - other[:3]).max() < 1e-7 and abs(equation[3] - other[3]) < flat for other in planes):
-            planes.append(equation)
+    near, kept = np.array([1e-7, 1e-7, 1e-7, flat]), list[int]()
+    for k, equation in enumerate(hull.equations):
+        if not np.any(np.all(np.abs(hull.equations[kept] - equation) < near, axis=1)):
+            kept.append(k)
     faces, normals = [], []
-    for equation in planes:
+    for equation in hull.equations[kept]:
         on = np.flatnonzero(np.abs(vertices @ equation[:3] + equation[3]) < 10 * flat)
         if len(on) >= 3:
             faces.append(_around(vertices, on, equation[:3]))
@@ -59,15 +60,15 @@ def _around(vertices: Array, on: NDArray[np.int64], normal: Array) -> tuple[int,
     """The vertices `on` a face, counterclockwise about its `normal`."""
     own = vertices[on] - vertices[on].mean(0)
     x = own[0] / np.linalg.norm(own[0])
-    angle = np.arctan2(own @ np.cross(normal, x), own @ x)
+    angle = np.arctan2(own @ so3.cross(normal, x), own @ x)
     return tuple(int(k) for k in on[np.argsort(angle)])
 
 
 def _directions(vertices: Array, edges: NDArray[np.int64]) -> Array:
-    out: list[Array] = []
-    for a, b in edges:
-        u = vertices[b] - vertices[a]
-        u /= np.linalg.norm(u)
-        if not any(np.linalg.norm(np.cross(u, other)) < 1e-7 for other in out):
-            out.append(u)
-    return np.array(out)
+    u = vertices[edges[:, 1]] - vertices[edges[:, 0]]
+    u /= np.linalg.norm(u, axis=1)[:, None]
+    kept: list[int] = []
+    for k in range(len(u)):
+        if not np.any(np.linalg.norm(np.cross(u[kept], u[k]), axis=1) < 1e-7):
+            kept.append(k)
+    return np.asarray(u[kept])

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from bunraku.collision.manifold.touch_arrays import BODY, TouchWorld
 from bunraku.errors import BunrakuError
 from bunraku.kinematics.forward import Pose
+from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 
@@ -46,7 +47,7 @@ class Corner:
 
 def _on_edge(p: Any) -> Any:
     """y, z of the edge; b, c of the side; the normal of its face."""
-    m = np.cross(p[4], p[3] - p[2])
+    m = so3.cross(p[4], p[3] - p[2])
     return p[0] + (m @ (p[2] - p[0])) / (m @ (p[1] - p[0])) * (p[1] - p[0])
 
 
@@ -101,7 +102,7 @@ def _on_face(world: TouchWorld, a: int, f: int, Xa: Array, Xb: Array, ja: int, j
         Corner([ja, ja, jb, jb, jb], np.array([1.0, 1, 1, 1, 0]), np.array([y, z, b, c, n]), _on_edge)
         for y, z in pairwise([*own, own[0]])
         for b, c in pairwise([*other, other[0]])
-        if abs(np.cross(n, c - b) @ (z - y)) > 1e-9 * np.linalg.norm(c - b) * np.linalg.norm(z - y)
+        if abs(so3.cross(n, c - b) @ (z - y)) > 1e-9 * np.linalg.norm(c - b) * np.linalg.norm(z - y)
     ]
     return edges + [Corner([ja, ja, jb, jb], np.array([1.0, 0, 1, 0]), np.array([own[0], l, b, n]), _above_vertex) for b in other]
 

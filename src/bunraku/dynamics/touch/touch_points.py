@@ -19,6 +19,7 @@ from bunraku.dynamics.touch.overlap_corners import Corner, corner_of
 from bunraku.errors import BunrakuError
 from bunraku.figure.records import FigureTree, LinkKind
 from bunraku.kinematics.forward import Pose
+from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 
@@ -77,9 +78,10 @@ class ContactPoint:
         """How it changes with the variable of `joint`."""
         S = self._S[joint]
         x = self._x.astype(complex)
+        carried = {j: carries(self._tree, joint, j) for j in set(self.joints)}
         for k, j in enumerate(self.joints):
-            if carries(self._tree, joint, j):
-                x[k] += 1e-30j * (np.cross(S[:3], self._x[k]) + self._weight[k] * S[3:])
+            if carried[j]:
+                x[k] += 1e-30j * (so3.cross(S[:3], self._x[k]) + self._weight[k] * S[3:])
         return Surface(*(np.imag(part) / 1e-30 for part in self._geometry(x)))
 
     def _geometry(self, p: NDArray[np.complex128]) -> Surface:
@@ -102,7 +104,7 @@ class ContactPoint:
         first = np.eye(3)[0 if abs(n[0].real) < 0.6 else 1]
         u = first - (n @ first) * n
         u = u / np.sqrt(u @ u)
-        return Surface(x, y, n, u, np.cross(n, u))
+        return Surface(x, y, n, u, so3.cross(n, u))
 
     def _curves(self, p: NDArray[np.complex128]) -> tuple[Any, Any, Any]:
         """A rim beside a point, a line or a rim: see bunraku.kinematics.rim_gaps."""
@@ -121,7 +123,7 @@ class ContactPoint:
             turn = np.abs(change[0 if rims else 1 :]).max()
             places = places + change * min(1.0, 0.3 / max(turn, 1e-300))
             done = bool(turn < 1e-10)  # of which it leaves the square
-        n = y if ratio == 0.0 else ratio * np.cross(ta, tb)
+        n = y if ratio == 0.0 else ratio * so3.cross(ta, tb)
         return p[0] + a, p[1] + b, n / np.sqrt(n @ n)
 
     def _features(self, p: NDArray[np.complex128]) -> tuple[Any, Any, Any]:
@@ -129,7 +131,7 @@ class ContactPoint:
         s = -np.linalg.solve(lines @ lines.T, lines @ d) if len(lines) else np.zeros(0)
         y = d + s @ lines
         if self.count == 4:
-            n = float(self._row["ratio"]) * np.cross(lines[0], lines[1])
+            n = float(self._row["ratio"]) * so3.cross(lines[0], lines[1])
             return p[0] + s[0] * lines[0], p[1] - s[1] * lines[1], n / np.sqrt(n @ n)
         n = y / np.sqrt(y @ y)
         if self.count == 3 and BODY.edge <= self._key[2] < BODY.rim:
@@ -139,7 +141,7 @@ class ContactPoint:
 
 def _on_rim(axis: Any, start: Any, angle: complex) -> tuple[Any, Any]:
     """The place at an `angle` from the `start`, from the centre, and the tangent there."""
-    aside = np.cross(axis, start)
+    aside = so3.cross(axis, start)
     return np.cos(angle) * start + np.sin(angle) * aside, np.cos(angle) * aside - np.sin(angle) * start
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from bunraku.errors import UnknownName
 from bunraku.figure.figure import Figure
@@ -46,6 +47,7 @@ def about(name: str) -> str:
     return ((_MAKERS.get(name) or _PROPS[name]).__doc__ or "").partition("\n")[0]
 
 
+@lru_cache(maxsize=64)  # figures cannot be changed, so all may share one, and what kernels read of it
 def named(name: str) -> Figure:
     """The figure or prop called `name`, with its default sizes; "chain7" is a chain of seven links.
 

@@ -28,7 +28,7 @@ from bunraku.locomotion.climb.climb_failures import (
     slips,
     tips_over,
 )
-from bunraku.locomotion.climb.climb_outcomes import CLIMBED, FOOT_OUT_OF_REACH
+from bunraku.locomotion.climb.climb_outcomes import BODY_TOUCHES, CLIMBED, FOOT_OUT_OF_REACH
 from bunraku.locomotion.climb.climb_pace import PaceOptions, climb_pace
 from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
 from bunraku.locomotion.climb.course import Course
@@ -73,6 +73,8 @@ class ClimbOptions:
     """The gait has failed if a foot is farther than this from its foothold [leg lengths]."""
     seen: float = 0.1
     """Clearances are computed up to this distance [leg lengths]."""
+    firmer: float = 1.7
+    """If anything touches the surface, the motion is optimised once more with the rate of the clearances multiplied by this."""
     other_ways: int = 3
     """If a climb over a mesh fails, so many other ways around the places of failure are tried."""
     fine: int = 2
@@ -298,7 +300,8 @@ class _Work:
     def _course(self, m: Mapping[str, float], spread: float) -> AnyCourse:
         common: dict[str, Any] = {"height": m["height"], "spread": spread, "stride": self.stride, "leg": m["leg"]}
         if isinstance(self.path, SurfacePath):
-            return SurfaceCourse(self.path, sole=m["sole"], soles=self.gecko.soles, options=self.options.course, **common)
+            legs: dict[str, Any] = {"sole": m["sole"], "soles": self.gecko.soles, "shape": self.gecko.leg_shape}
+            return SurfaceCourse(self.path, **legs, options=self.options.course, **common)
         return Course(tuple(self.path), foot=m["foot"], options=self.options.course, **common)
 
     def climbed(self, optimized: bool, seed: int | None) -> Climb:
@@ -306,7 +309,12 @@ class _Work:
         try:
             self.walk()
             if optimized:
-                self.optimize()
+                self.optimize(self.options.smooth)
+                done = self.result(seed)
+                if done.outcome.kind != BODY_TOUCHES.kind:
+                    return done
+                firm, last = self.options.firmer * self.options.smooth.clearance, self.options.smooth.stages[-1:]
+                self.optimize(replace(self.options.smooth, clearance=firm, stages=last))
         except KeyboardInterrupt:
             self.stopped = True
         try:
@@ -341,8 +349,8 @@ class _Work:
         self.Q, self.seconds["gait"] = Q, time.process_time() - start
         self.progress(Progress("gait", 1.0))
 
-    def optimize(self) -> None:
-        """Smooths the motion."""
+    def optimize(self, options: SmoothOptions) -> None:
+        """Smooths the motion, with these `options`."""
         assert self.Q is not None
         if len(self.Q) < 5:
             return
@@ -352,10 +360,10 @@ class _Work:
         if self.gait == "crawl":
             terms = holding(self.gecko, friction=self.friction, grip=self.grip, options=self.options.light)
         smoothed = smooth(
-            self.gecko, course, self.Q, feet, want, options=self.options.smooth, further=terms, progress=self.progress
+            self.gecko, course, self.Q, feet, want, options=options, further=terms, progress=self.progress
         )  # fmt: skip
         self.Q, self.stopped = smoothed.Q, smoothed.stopped
-        self.seconds["smoothing"] = time.process_time() - start
+        self.seconds["smoothing"] = self.seconds.get("smoothing", 0.0) + time.process_time() - start
 
     def result(self, seed: int | None) -> Climb:
         """The result, checked and truncated at the first failure."""
@@ -390,10 +398,10 @@ class _Work:
         ours, paper = motion_accelerations(gecko, kept, dt, options.fine), self.papers(course, (len(kept) - 1) // options.fine + 1)
         if outcome.ok:
             outcome = _rougher(outcome, ours, paper)
-        seconds = self.seconds | {"checks": time.process_time() - start}
+        self.seconds["checks"] = self.seconds.get("checks", 0.0) + time.process_time() - start
         self.progress(Progress("checks", 1.0))
         return Climb(
-            outcome, motion, scene, seconds, course, where, segment, feet, checks.held.until(len(kept)),
+            outcome, motion, scene, dict(self.seconds), course, where, segment, feet, checks.held.until(len(kept)),
             checks.moving.until(len(kept)), ours, paper, checks.clearance[: len(kept)], checks.leg_clearance[: len(kept)],
             checks.leans[: len(kept)], checks.torques[: len(kept)], checks.tips[: len(kept)],
             gecko.roles, seed,

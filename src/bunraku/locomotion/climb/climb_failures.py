@@ -61,7 +61,8 @@ def course_failures(course: AnyCourse, feet: FootPaths) -> list[ClimbFailure]:
         found.append(ClimbFailure(len(feet.t) - 1, course.planned.failure, place=course.planned.place, no_way=True))
     for lost in course.missing[:1]:
         at = int(np.searchsorted(feet.t, feet.cycle * course.pace.cycles_to(max(lost.u - course.spread, 0.0))))
-        why = f"the best foothold has a gap of {1e3 * lost.gap:.0f} mm under the sole"
+        gap = f"the best foothold has a gap of {1e3 * lost.gap:.0f} mm under the sole"
+        why = gap if math.isfinite(lost.gap) else "nowhere near does the foot fit"
         found.append(ClimbFailure(min(at, len(feet.t) - 1), SurfaceOutcome.foothold.because(why), place=lost.place))
     return found
 

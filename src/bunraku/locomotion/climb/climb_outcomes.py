@@ -30,6 +30,7 @@ class SurfaceOutcome:
     gap = Outcome(
         False, "no way", "start and goal are on separate surfaces", advice="choose a goal on the same surface, or close the gap"
     )
+    buried = Outcome(False, "inside", "the goal is inside the surface", advice="choose places on its outside, or a little above it")
     narrow = Outcome(
         False, "too narrow", "the body does not fit through a passage", advice="choose another goal, or send a smaller climber"
     )

@@ -73,6 +73,10 @@ class ClimberRoles:
 
     def leg(self, figure: Figure, standing: Pose) -> float:
         """Length of the first leg of the `figure` in its `standing` pose, from joint to joint between trunk and foot [m]."""
+        return sum(float(np.linalg.norm(b - a)) for a, b in itertools.pairwise(self.leg_joints(figure, standing)))
+
+    def leg_joints(self, figure: Figure, standing: Pose) -> list[NDArray[np.float64]]:
+        """Places (3,) of the first foot of the `figure` and of the joints of its leg, up to the trunk, when `standing` [m]."""
         parent, moved = {f.name: f.parent for f in figure.frames}, {f.name for f in figure.frames if f.variable is not None}
         body: set[str] = set()
         for name in self.trunk:
@@ -85,7 +89,7 @@ class ClimberRoles:
             if not places or name in moved:
                 places.append(standing.X(name)[:3, 3])
             name = parent[name]
-        return sum(float(np.linalg.norm(b - a)) for a, b in itertools.pairwise(places))
+        return places
 
 
 GECKO_ROLES = ClimberRoles(

@@ -229,7 +229,8 @@ class Course:
         first, last = self.faces_between(u, behind, ahead)
         normal, offset = np.array([X[:3, 2] for X in self.faces]), np.array([X[:3, 3] @ X[:3, 2] for X in self.faces])
         field = np.zeros(3), 1.0, 0.0, np.empty((0, 0, 0), np.int64), np.empty((0, 1, 1, 1))
-        return Ground(normal, offset, np.array([*self.convex, False]), first, last, *field)
+        tree = np.empty((0, 3), np.int64), np.empty((0, 6)), np.empty((0, 9))
+        return Ground(normal, offset, np.array([*self.convex, False]), first, last, *field, *tree)
 
     def face_runs(self, u: ArrayLike, behind: float, ahead: float) -> Iterator[tuple[slice, range]]:
         """Runs of samples with the same faces near bodies at ascending `u` (T,) [m] that extend `behind` and `ahead` [m]."""

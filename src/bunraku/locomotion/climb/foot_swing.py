@@ -134,16 +134,28 @@ def _stand(p: Array, R: Array, foot: int, samples: slice, X: Array, centre: floa
 def _swing(
     plan: Footsteps, step: Footstep, out: Array, sigma: Array, centre: float, lift: float, clear: float, balls: tuple[Array, Array]
 ) -> Array:  # fmt: skip
-    """A path on which every ball of the foot keeps clear of the surface; as high as that needs."""
+    """A path on which every ball of the foot keeps clear of the surface; as high as that needs, but at most five times `lift`.
+
+    The foot moves `out`; where that touches something, as beside a block, it first rises along the normal of its foothold and comes
+    down along that of the next one, and where that is not enough, it rises sooner. If nothing is clear, the path that is deepest in
+    the surface by least is returned.
+    """
     a, b = (X[:3, 3] + centre * X[:3, 2] for X in (step.X_from, step.X_to))
-    bump = 4.0 * sigma * (1.0 - sigma)
-    for _ in range(30):
-        path = a + sigma[:, None] * (b - a) + (lift * bump)[:, None] * out
-        over = plan.course.over(path[:, None] + balls[0], step.faces) - balls[1]
-        if (over >= (clear * bump**2)[:, None] - 1e-9).all():
-            break
-        lift *= 1.15
-    return np.asarray(path)
+    along, bump, flat = a + sigma[:, None] * (b - a), 4.0 * sigma * (1.0 - sigma), 1.0 - (1.0 - 2.0 * sigma) ** 6
+    s = sigma[:, None]
+    upright = (1.0 - s) ** 2 * step.X_from[:3, 2] + 2.0 * s * (1.0 - s) * out + s**2 * step.X_to[:3, 2]
+    upright = upright / np.maximum(np.linalg.norm(upright, axis=1), 0.1)[:, None]
+    shapes = [bump[:, None] * out, bump[:, None] * upright, flat[:, None] * upright]
+    best, least = along, -np.inf
+    for higher in 1.15 ** np.arange(12):
+        for shape in shapes:
+            path = along + higher * lift * shape
+            spare = float((plan.course.over(path[:, None] + balls[0], step.faces) - balls[1] - (clear * bump**2)[:, None]).min())
+            if spare >= -1e-9:
+                return np.asarray(path)
+            if spare > least:
+                best, least = path, spare
+    return best
 
 
 def _turn(A: Array, B: Array, sigma: Array) -> Array:

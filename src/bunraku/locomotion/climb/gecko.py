@@ -20,6 +20,7 @@ from bunraku.kinematics import frames_along, pose
 from bunraku.locomotion.climb.any_course import AnyCourse
 from bunraku.locomotion.climb.climber_roles import GECKO_ROLES, ClimberRoles
 from bunraku.locomotion.climb.foot_swing import FootPaths
+from bunraku.locomotion.climb.footholds import LegShape
 from bunraku.locomotion.climb.gecko_kernels import GeckoPoints, walk
 from bunraku.locomotion.climb.smooth_kernels import NearBalls
 from bunraku.motion.orientation import zyx_along
@@ -105,6 +106,29 @@ class Gecko:
         column = np.full(self.figure.n_q, -1)
         column[:6], column[self.active] = np.arange(6), 6 + np.arange(len(self.active))
         return GeckoPoints(compiled.tree.joints, compiled.tree.chain, carrier, np.array(local), column, self.active)
+
+    @cached_property
+    def leg_shape(self) -> LegShape | None:
+        """The shape of the legs, by which footholds are chosen; None if feet are not on ankles."""
+        if not self.n_ankles:
+            return None
+        standing = pose(self.figure, self.start)
+        foot, *_, shoulder = self.roles.leg_joints(self.figure, standing)
+        elbow, from_body = standing.X(self.holders[0])[:3, 3], shoulder - self.start[:3]
+        thick = max((b.radius for b in self._balls if b.frame == self.holders[0]), default=0.0)
+        upper, lower = float(np.linalg.norm(shoulder - elbow)), float(np.linalg.norm(elbow - foot))
+        return LegShape(upper, lower, thick, abs(float(from_body[1])), float(from_body[2]))
+
+    @cached_property
+    def shanks(self) -> Array:
+        """Unit vectors from the ankles up the links that carry the feet, in the frames of `body` (ankles, 3)."""
+        standing, n = pose(self.figure, self.start), self.n_ankles
+        found = []
+        for foot, holder, j in zip(self.roles.feet[:n], self.holders[:n], self.body.carrier[:n], strict=True):
+            along = standing.X(holder)[:3, 3] - standing.X(foot)[:3, 3]
+            X = standing.X(self.figure.compiled.joint_frame[j])
+            found.append(X[:3, :3].T @ along / np.linalg.norm(along))
+        return np.array(found).reshape(-1, 3)
 
     @cached_property
     def _balls(self) -> list[Ball]:

@@ -1,7 +1,8 @@
 """The surface as kernels of a climb see it: planes of faces along a course, or a field of distances around a mesh.
 
 The field is a grid of signed distances, stored in blocks of as many cells along each side. Only blocks near the surface exist; a
-block repeats the first layer of its neighbours, so that one block is enough to interpolate in any of its cells.
+block repeats the first layer of its neighbours, so that one block is enough to interpolate in any of its cells. Beside sharp edges
+what is interpolated errs by almost a cell, so points that may be too near are measured against the triangles themselves.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bunraku.collision.box_tree import STACK_DEPTH, inside, nearest, vertices
-from bunraku.kernels.compile import inline, kernel
+from bunraku.kernels.compile import inline, kernel, unit
 from bunraku.spatial.algebra import cross, dot3, sub3
 
 
@@ -39,13 +40,28 @@ class Ground(NamedTuple):
     """Which row of `values` holds each block, −1 for none (x, y, z)."""
     values: Any
     """Signed distances at the corners of the cells of each block (blocks, n + 1, n + 1, n + 1) [m]."""
+    ints: Any
+    """The tree of boxes around the triangles, as in `box_tree.build`; empty for planes."""
+    boxes: Any
+    """Its boxes."""
+    triangles: Any
+    """Corners of the triangles (n, 9) [m]."""
 
 
 @inline
-def over(ground, t, x):
-    """Height of a point over the surface near at sample t, and its gradient."""
+def over(ground, t, x, keep, exact):
+    """Height of a point over the surface near at sample t, and its gradient; exact wherever the height is less than `keep`.
+
+    `exact` is room for 7 numbers.
+    """
     if ground.blocks.shape[0] > 0:
-        return in_field(ground.origin, ground.spacing, ground.far, ground.blocks, ground.values, x)
+        height, slope = in_field(ground.origin, ground.spacing, ground.far, ground.blocks, ground.values, x)
+        if height - keep > 0.87 * ground.spacing:  # √3/2 of a cell: the largest error of what is interpolated
+            return height, slope
+        exact[0], exact[1], exact[2], exact[3] = height, x[0], x[1], x[2]
+        exact[4], exact[5], exact[6] = slope
+        distance_at(ground.ints, ground.boxes, ground.triangles, ground.spacing, exact)
+        return exact[0], (exact[4], exact[5], exact[6])
     k = ground.first[t]
     best = k
     height = x[0] * ground.normal[k, 0] + x[1] * ground.normal[k, 1] + x[2] * ground.normal[k, 2] - ground.offset[k]
@@ -82,6 +98,22 @@ def in_field(origin, spacing, far, blocks, values, x):
     dx = (1.0 - c) * (d00 + b * (d10 - d00)) + c * (d01 + b * (d11 - d01))
     dy = (1.0 - c) * (v10 - v00) + c * (v11 - v01)
     return low + c * (high - low), (dx / spacing, dy / spacing, (high - low) / spacing)
+
+
+@unit("none", allocates=True)
+def distance_at(ints, boxes, triangles, spacing, exact):
+    """Makes the height exact[0] of the point exact[1:4] exact, and its gradient exact[4:7], where the height is wrong by at most
+    0.87 cells of length `spacing`."""
+    height, x, stack = exact[0], (exact[1], exact[2], exact[3]), np.empty(STACK_DEPTH, np.int64)
+    d, _, y, triangle = nearest(ints, boxes, triangles, 0, x, x, abs(height) + spacing, stack)
+    if triangle < 0 or d < 1e-9:
+        return
+    sign = 1.0 if height > 0.0 else -1.0
+    if abs(height) <= 0.87 * spacing:
+        sign = -1.0 if inside(ints, boxes, triangles, 0, x, stack) else 1.0
+    exact[0] = sign * d
+    for r in range(3):
+        exact[4 + r] = sign * (x[r] - y[r]) / d
 
 
 @kernel

@@ -42,6 +42,10 @@ class MotionAims(NamedTuple):
     """Lower limits of the active joints (n,) [rad]."""
     upper: Any
     """Upper limits (n,) [rad]."""
+    shanks: Any
+    """Unit vectors from the ankles up the links that carry the feet, in their joints' frames (feet or 0, 3)."""
+    upright: Any
+    """Least cosine of the angle between each of them and the normal of its foot."""
 
 
 class CostRates(NamedTuple):
@@ -157,7 +161,7 @@ def cost_along(body, skin, keep, apart, Q, ground, aims, rates, spine, legs):
     """
     n, n_feet = body.joints.shape[0], aims.feet.shape[1]
     R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
-    balls = np.empty(apart.local.shape)
+    balls, exact = np.empty(apart.local.shape), np.empty(7)
     total = 0.0
     unit = rates.unit * rates.unit
     for t in range(Q.shape[0]):
@@ -173,6 +177,8 @@ def cost_along(body, skin, keep, apart, Q, ground, aims, rates, spine, legs):
             for r in range(3):
                 for c in range(3):
                     legs[t, foot, r, c] = R[body.carrier[foot], c, r]  # rows of R are axes
+            low = leaning(R, body.carrier[foot], aims, t, foot)[0]
+            total += rates.limits * low * low
         for k in range(aims.heights.shape[1]):
             y = spine[t, k % spine.shape[1]]
             off = y[0] * aims.normals[t, k, 0] + y[1] * aims.normals[t, k, 1] + y[2] * aims.normals[t, k, 2] - aims.heights[t, k]
@@ -185,11 +191,12 @@ def cost_along(body, skin, keep, apart, Q, ground, aims, rates, spine, legs):
                 total += rates.swing * (y[r] - aims.feet[t, foot, r]) ** 2 / unit
             for i in range(aims.soles.shape[2]):
                 sole = aims.soles[t, foot, i]
-                low = min(over(ground, t, (y[0] + sole[0], y[1] + sole[1], y[2] + sole[2]))[0] - aims.lift[t, foot, i], 0.0)
+                keeps = aims.lift[t, foot, i]
+                low = min(over(ground, t, (y[0] + sole[0], y[1] + sole[1], y[2] + sole[2]), keeps, exact)[0] - keeps, 0.0)
                 total += rates.clearance * low * low / unit
         for i in range(skin.carrier.shape[0]):
             y = on_joint(R, p, skin.carrier[i], skin.local[i])
-            low = min(over(ground, t, y)[0] - keep[i], 0.0)
+            low = min(over(ground, t, y, keep[i], exact)[0] - keep[i], 0.0)
             total += rates.clearance * low * low / unit
         put_balls(apart, R, p, balls)
         for k in range(apart.first.shape[0]):
@@ -227,11 +234,24 @@ def turning_along(legs, turns, w):
 def clearance_along(skin, radius, Q, ground, out):
     """Distance of every ball of the skin from the surface (T, n) [m]."""
     n = skin.joints.shape[0]
-    R, p, S = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6))
+    R, p, S, exact = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 6)), np.empty(7)
     for t in range(Q.shape[0]):
         place(skin.joints, 0, n, Q[t], (0.0, 0.0, 0.0), R, p, S)
         for i in range(radius.shape[0]):
-            out[t, i] = over(ground, t, on_joint(R, p, skin.carrier[i], skin.local[i]))[0] - radius[i]
+            out[t, i] = over(ground, t, on_joint(R, p, skin.carrier[i], skin.local[i]), 1e9, exact)[0] - radius[i]
+
+
+@inline
+def leaning(R, j, aims, t, foot):
+    """By how much a leg leans too far over its foot: the cosine less the least one, at most 0; and the derivative of the cosine by
+    the rotation of the leg."""
+    v, turn = aims.shanks[foot], aims.turns[t, foot]
+    a0 = R[j, 0, 0] * v[0] + R[j, 1, 0] * v[1] + R[j, 2, 0] * v[2]
+    a1 = R[j, 0, 1] * v[0] + R[j, 1, 1] * v[1] + R[j, 2, 1] * v[2]
+    a2 = R[j, 0, 2] * v[0] + R[j, 1, 2] * v[1] + R[j, 2, 2] * v[2]
+    n0, n1, n2 = turn[0, 2], turn[1, 2], turn[2, 2]
+    low = min(a0 * n0 + a1 * n1 + a2 * n2 - aims.upright, 0.0)
+    return low, (a1 * n2 - a2 * n1, a2 * n0 - a0 * n2, a0 * n1 - a1 * n0)
 
 
 @inline
@@ -253,6 +273,18 @@ def row(body, R, p, S, q, j, y, normal, unit, out):
             u1 = S[k, 2] * y[0] - S[k, 0] * y[2] + S[k, 4]
             u2 = S[k, 0] * y[1] - S[k, 1] * y[0] + S[k, 5]
             out[c] = normal[0] * u0 + normal[1] * u1 + normal[2] * u2
+
+
+@inline
+def turn_row(body, S, j, axis, out):
+    """Derivative, by the scaled columns, of the rotation of joint j about an axis."""
+    for c in range(out.shape[0]):
+        out[c] = axis[c - 3] if 3 <= c < 6 else 0.0
+    for a in range(1, body.chain[j, 0] + 1):
+        k = body.chain[j, a]
+        c = body.column[body.joints[k].variable]
+        if c >= 6:
+            out[c] = axis[0] * S[k, 0] + axis[1] * S[k, 1] + axis[2] * S[k, 2]
 
 
 @inline
@@ -358,7 +390,7 @@ def linearize_along(body, skin, keep, apart, Q, ground, aims, rates, bent, pull,
     A, e, M, v = np.empty((fixed, cols)), np.empty(fixed), np.empty((cols, fixed)), np.empty((fixed, cols + 1))
     W, g, out, WN = np.empty((cols, cols)), np.empty(cols), np.empty(cols), np.empty((cols, free))
     recent = np.empty((3, n_bent, free))  # what bends at this sample and the two before it
-    other, balls = np.empty(cols), np.empty(apart.local.shape)
+    other, balls, exact = np.empty(cols), np.empty(apart.local.shape), np.empty(7)
     unit = rates.unit * rates.unit
     T = Q.shape[0]
     for t in range(T):
@@ -389,18 +421,26 @@ def linearize_along(body, skin, keep, apart, Q, ground, aims, rates, bent, pull,
                 gather(out, x[foot, r] - aims.feet[t, foot, r], rates.swing / unit, W, g)
             for i in range(aims.soles.shape[2]):
                 sole = aims.soles[t, foot, i]
-                height, slope = over(ground, t, (x[foot, 0] + sole[0], x[foot, 1] + sole[1], x[foot, 2] + sole[2]))
-                low = height - aims.lift[t, foot, i]
+                keeps = aims.lift[t, foot, i]
+                height, slope = over(
+                    ground, t, (x[foot, 0] + sole[0], x[foot, 1] + sole[1], x[foot, 2] + sole[2]), keeps, exact
+                )  # fmt: skip
+                low = height - keeps
                 if low < 0.0:
                     row(body, R, p, S, q, body.carrier[foot], x[foot], slope, rates.unit, out)
                     gather(out, low, rates.clearance / unit, W, g)
         for i in range(keep.shape[0]):
             y = on_joint(R, p, skin.carrier[i], skin.local[i])
-            height, slope = over(ground, t, y)
+            height, slope = over(ground, t, y, keep[i], exact)
             low = height - keep[i]
             if low < 0.0:
                 row(body, R, p, S, q, skin.carrier[i], y, slope, rates.unit, out)
                 gather(out, low, rates.clearance / unit, W, g)
+        for foot in range(aims.turns.shape[1]):
+            low, turn = leaning(R, body.carrier[foot], aims, t, foot)
+            if low < 0.0:
+                turn_row(body, S, body.carrier[foot], turn, out)
+                gather(out, low, rates.limits, W, g)
         put_balls(apart, R, p, balls)
         for h in range(apart.first.shape[0]):
             low, d = too_near(apart, balls, h, rates.self_margin)

@@ -10,6 +10,7 @@ the beginning and the end of a swing the foot is held to its path, which starts 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -154,7 +155,7 @@ class WholeMotion:
         self.aims = MotionAims(
             feet.p, np.ascontiguousarray(feet.R[:, : gecko.n_ankles]), feet.loose(options.landing), soles, lift, want.joints,
             np.ascontiguousarray(want.normals), np.ascontiguousarray(want.heights), lower + options.joint_margin,
-            upper - options.joint_margin,
+            upper - options.joint_margin, gecko.shanks, math.cos(gecko.roles.lean - options.joint_margin),
         )  # fmt: skip
         o, unit = options, gecko.measures["leg"]
         self.rates = CostRates(o.posture**4, o.height**4, o.limits**4, o.clearance**4, o.swing**4, o.self_margin * unit, unit)

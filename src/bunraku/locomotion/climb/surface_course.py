@@ -14,7 +14,7 @@ from bunraku.figure.shape import Mesh
 from bunraku.locomotion.climb.body_way import BodyWay, turned
 from bunraku.locomotion.climb.course_options import CourseOptions
 from bunraku.locomotion.climb.course_pace import CoursePace
-from bunraku.locomotion.climb.footholds import FootholdOptions, foothold
+from bunraku.locomotion.climb.footholds import FootholdOptions, LegShape, foothold
 from bunraku.locomotion.climb.ground_kernels import Ground
 from bunraku.locomotion.climb.surface_field import SurfaceField
 from bunraku.locomotion.climb.surface_way import SurfaceWay, WayOptions, continued, spaced, way_over
@@ -57,18 +57,19 @@ class SurfaceCourse:
     leg: length of the climber's leg [m]
     sole: height of a foot's centre over a flat surface [m]
     soles: balls that fill each foot, as in `Gecko.soles`
+    shape: the shape of the legs; None if nothing is known of it
     options: other lengths, in leg lengths; the attribute `options` holds them in metres
     way_options, foothold_options: how the way and the footholds are sought
     """
 
     def __init__(
         self, path: SurfacePath, *, height: float, spread: float, stride: float, leg: float, sole: float,
-        soles: tuple[Array, Array], options: CourseOptions = CourseOptions(), way_options: WayOptions = WayOptions(),
-        foothold_options: FootholdOptions = FootholdOptions(),
+        soles: tuple[Array, Array], shape: LegShape | None = None, options: CourseOptions = CourseOptions(),
+        way_options: WayOptions = WayOptions(), foothold_options: FootholdOptions = FootholdOptions(),
     ) -> None:  # fmt: skip
         self.segments, self.starts, self.convex = (path,), [0.0], list[bool]()
         self.height, self.spread, self.stride, self.leg, self.sole, self.soles = height, spread, stride, leg, sole, soles
-        self.options, self._foothold_options = options.metres(leg), foothold_options
+        self.options, self._foothold_options, self._shape = options.metres(leg), foothold_options, shape
         self.field = SurfaceField(path.mesh, leg)
         self.around = way_options.around * leg  # how far the way stays from places that it avoids [m]
         self.missing: list[MissingFoothold] = []
@@ -121,10 +122,13 @@ class SurfaceCourse:
         """Pose of the foothold when the body is at `u` [m], `y` [m] to the left; and the number of its face, 0."""
         p, R = (x[0] for x in self.body(np.array([u])))
         below = p - self.height * R[:, 2] + y * R[:, 1]
-        own = 0 if y > 0.0 else 1
+        own, shoulders = 0 if y > 0.0 else 1, np.empty((0, 3))
+        if self._shape is not None:  # in three quarters of a cycle the body goes three quarters of a stride past a foot that stands
+            at, axes = self.body(u + 0.375 * self.stride * np.array([-1.0, 0.0, 1.0]))
+            shoulders = at + self._shape.above * axes[:, :, 2] + np.sign(y) * self._shape.aside * axes[:, :, 1]
         found = foothold(
             self.field, below, R, soles=(self.soles[0][own], self.soles[1][own]), sole=self.sole, leg=self.leg,
-            options=self._foothold_options,
+            shape=self._shape, shoulders=shoulders, options=self._foothold_options,
         )  # fmt: skip
         self.gaps.append(found.gap)
         if found.gap > self._foothold_options.widest * self.leg:

@@ -88,7 +88,8 @@ class SurfaceField:
             values[k] = self.nearest(corner + own * size + steps * self.spacing, 2.0 * (self.band + size))[0]
         none = np.empty(0, np.int64)
         return Ground(
-            np.empty((0, 3)), np.empty(0), np.empty(0, np.bool_), none, none, corner, self.spacing, self.band, blocks, values
+            np.empty((0, 3)), np.empty(0), np.empty(0, np.bool_), none, none, corner, self.spacing, self.band, blocks, values,
+            *self._tree,
         )  # fmt: skip
 
     def _near_blocks(self, corner: Array, size: float) -> Ints:

@@ -40,12 +40,14 @@ class WayOptions:
     """Where beside the body this is looked at, as a share of the distance at which feet stand."""
     slow: float = 4.0
     """How much longer a way counts where the surface falls away or rises by as much as is allowed."""
-    near: float = 0.5
+    near: float = 1.0
     """Start and goal may be this far from the nearest place where the body fits [heights of the body]."""
     pulls: tuple[tuple[float, int], ...] = ((0.4, 150), (0.15, 150), (0.05, 60))
     """Spacings at which the path is pulled straight, one after the other, and how often."""
     around: float = 0.75
     """How far the way stays from places that it should avoid."""
+    outside: float = 0.02
+    """So far above start and goal must be outside of the surface."""
     probe: float = 0.3
     """A second, lower level, as a share of the body's height: where only that one is connected, a passage is too narrow."""
 
@@ -143,6 +145,10 @@ def way_over(
 
     If there is no way, the way leads to the nearest place to the goal that can be reached, and says why it ends there.
     """
+    for name, spot in (("start", start), ("goal", goal)):
+        _, at, normal = field.nearest(np.asarray(spot, float))
+        if field.over(at + options.outside * leg * normal) < 0.0:  # on one solid, but inside another
+            return SurfaceWay(np.array([start, start]), SurfaceOutcome.buried.because(f"the {name} is inside the surface"), spot)
     level = LevelGraph(field, height)
     if not len(level.points):
         return SurfaceWay(np.array([start, start]), SurfaceOutcome.narrow.because("the body fits nowhere near this surface"), start)

@@ -166,7 +166,7 @@ class Session:
             if self._keep:
                 self.performances[-1] = replace(self.performances[-1], held=self.performances[-1].held + 1)
         notice, self._notice = self._notice, ""
-        return Tick(self._count * GUIDE_TICK, self._now.q[self._k], self._now, self._k, notice)
+        return Tick(self.t, self._now.q[self._k], self._now, self._k, notice)
 
     def _listen(self) -> None:
         new = trusted(self.command)[0]
@@ -257,6 +257,11 @@ class Session:
         out[:, [x, y]] = (out[:, [x, y]] - about) @ heading(turn)[:2, :2].T + about + by
         out[:, yaw] += turn
         return moved(self.points, by, turn), out
+
+    @property
+    def t(self) -> float:
+        """The time that was played [s]."""
+        return self._count * GUIDE_TICK
 
     @property
     def now(self) -> tuple[GuidedMove, int]:

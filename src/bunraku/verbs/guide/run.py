@@ -25,6 +25,7 @@ from bunraku.locomotion.guide.loop_times import LoopTimes
 from bunraku.locomotion.guide.robot_description import described
 from bunraku.locomotion.guide.scenario import PAPER_ROOM
 from bunraku.locomotion.guide.segment import GUIDE_TICK
+from bunraku.locomotion.guide.whole_body import WholeBody
 from bunraku.motion import Motion
 from bunraku.outcome import DONE, STOPPED, Outcome
 from bunraku.progress import Listener, Progress
@@ -33,9 +34,10 @@ from bunraku.scene import Scene
 from bunraku.stage.entry import Entry
 from bunraku.stage.hand_commands import Command as HandCommand
 from bunraku.stage.input_log import InputLog, read_log
-from bunraku.teleop.guided_figure import GuidedInPhysics, GuidedLive
+from bunraku.teleop.guided_figure import GuidedInPhysics, GuidedLive, GuidedOverLink
 from bunraku.teleop.joystick import Joystick, plugged_in
 from bunraku.teleop.markers import markers
+from bunraku.teleop.mujoco_robot import MujocoRobot
 from bunraku.writing import writing
 
 COMMAND_REFUSED = Outcome(False, "refused", "a command could not be obeyed", advice="ask for less, or from another stance")
@@ -208,17 +210,25 @@ def guided_live(humanoid: Humanoid) -> GuidedLive:
     return _live(humanoid, scene_around(humanoid, None), beside=True)
 
 
-def entry(humanoid: str, scene: Path | None = None, *, physics: bool = False, joystick: int | None = None) -> Entry:
+def entry(
+    humanoid: str, scene: Path | None = None, *, physics: bool = False, joystick: int | None = None,
+    robot: tuple[str, int] | None = None, token: str = "",
+) -> Entry:  # fmt: skip
     """The stage entry in which a humanoid is guided.
 
     humanoid: "humanoid", or a humanoid file
     scene: a scene file; by default as in `guide`
     physics: simulate the robot in MuJoCo
     joystick: index of a joystick of this machine
+    robot: host and port of a robot that is moved
+    token: the token of this robot
     """
 
     def opened() -> GuidedLive:
         own = humanoid_named(humanoid)
+        if robot is not None:
+            stick = None if joystick is None else Joystick(joystick)
+            return GuidedOverLink(guide_of(own, scene_around(own, scene)), robot, token, joystick=stick)
         return _live(own, scene_around(own, scene), physics=physics, joystick=joystick, beside=True)
 
     return guiding_entry(Path(humanoid).stem, opened)
@@ -228,6 +238,18 @@ def guiding_entry(name: str, shows: Callable[[], GuidedLive]) -> Entry:
     """The stage entry of a humanoid called `name`, which the function `shows` makes."""
     about = "Sticks or keys guide a point, Q and E switch which; or drag a foot, a hand, the trunk"
     return Entry(f"Guide {name}", shows, about, front=(0.6, -1.0))
+
+
+def reference_robot(humanoid: str, scene: Path | None = None) -> MujocoRobot:
+    """A robot in MuJoCo that stands where `entry` would let it start.
+
+    humanoid: "humanoid", or a humanoid file
+    scene: a scene file; by default as in `guide`
+    """
+    own = humanoid_named(humanoid)
+    around = scene_around(own, scene)
+    start = guide_of(own, around).start(x=PAPER_ROOM.start if around is PAPER_ROOM.scene else 0.0)
+    return MujocoRobot(own, around, WholeBody(own).posed(start))
 
 
 def describe(robot: Named, outputs: Iterable[Path], say: Callable[[str], object]) -> None:

@@ -1,5 +1,0 @@
-"""The browser that the stage's tests use."""
-
-from tests.stage.conftest import browser
-
-__all__ = ["browser"]
