@@ -73,7 +73,22 @@ def people() -> None:
     Image.fromarray(sheet(pictures, 3, times, digits=1)).save(HERE / "_static" / "carrying_people.png", optimize=True)
 
 
+def robots() -> None:
+    """A person and three robots from public descriptions with a table: at the start, at the pillar, and at the goal."""
+    errand = load_errand(HERE.parent / "examples" / "three_robots.yaml")
+    done = carry(errand, seed=1)
+    assert done.motion is not None
+    q, pictures = done.motion.track("object").q, []
+    for k in (0, len(q) // 2, len(q) - 1):
+        x, y, z = q[k, :3]
+        around = np.array([[x - 1.7, y - 1.5, z - 1.0], [x + 1.9, y + 1.5, z + 0.6]])
+        camera = Camera.around(around, azimuth=-0.9, elevation=0.45, aspect=1.1, margin=1.0)
+        pictures.append(still(done.motion, errand.scene, k, camera=camera, size=(660, 600)))
+    Image.fromarray(sheet(pictures, 3)).save(HERE / "_static" / "carrying_robots.png", optimize=True)
+
+
 if __name__ == "__main__":
     main()
     scenes()
     people()
+    robots()

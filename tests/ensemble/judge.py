@@ -19,6 +19,7 @@ import coal
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from bunraku.collision.triangle_meshes import load
@@ -29,6 +30,8 @@ from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from bunraku.io import save
 from bunraku.motion import Motion
 from bunraku.planning.ways.steer import Bezier, Differential
+from tests.ensemble.judged_loads import mass_and_centre, shares, topples
+from tests.ensemble.true_ground import true_heights
 
 Array = NDArray[np.float64]
 LEAST_RATE = 240.0  # [1/s], of the places between samples
@@ -45,9 +48,9 @@ class Findings:
     turning: dict[str, float] = field(default_factory=dict)
     """[rad/s] of bases and object."""
     joint_speed: dict[str, float] = field(default_factory=dict)
-    """[rad/s]."""
+    """[rad/s or m/s]."""
     joint_acceleration: dict[str, float] = field(default_factory=dict)
-    """[rad/s²]."""
+    """[rad/s² or m/s²]."""
     way: dict[str, float] = field(default_factory=dict)
     """Length of the way of bases and object [m]."""
     slip: dict[str, float] = field(default_factory=dict)
@@ -81,6 +84,12 @@ class Findings:
     """Distance from start and goal [m or rad]."""
     outside: float = 0.0
     """How far the leader or the object is outside of the area [m]."""
+    hurry: dict[str, float] = field(default_factory=dict)
+    """Speed of joints as a share of their own limit, by agent.variable."""
+    overload: float = 0.0
+    """The largest share of what somebody bears; above 1 it is too much."""
+    topples: dict[str, float] = field(default_factory=dict)
+    """How far the centre of mass of an agent with its load is beyond where it stands [m]."""
 
     def worst(self, word: str) -> float:
         """The largest of everybody's."""
@@ -191,7 +200,8 @@ def faults(errand: Errand, found: Findings) -> set[str]:
     wrong = {
         "speed": found.worst("speed") > 1.01 * allowed.speed or found.worst("acceleration") > 1.01 * allowed.acceleration
         or found.worst("turning") > 1.01 * allowed.turning or found.worst("turning_acceleration") > 1.01 * allowed.acceleration
-        or found.worst("joint_speed") > 1.01 * 9.0 or found.worst("joint_acceleration") > 1.01 * 900.0,
+        or found.worst("joint_speed") > 1.01 * 9.0 or found.worst("hurry") > 1.01
+        or found.worst("joint_acceleration") > 1.01 * 900.0,
         "closure": not (found.closure <= 2e-3 and found.closure_at_samples <= 1e-6),
         "feet": found.worst("slide") > 6e-3,
         "collision": found.clearance < errand.margin - 1e-4 or found.worst("depth") > 1e-4,
@@ -201,6 +211,8 @@ def faults(errand: Errand, found: Findings) -> set[str]:
         "object": found.beyond > 1e-6,
         "arrival": found.ends > 5e-3,
         "area": found.outside > 5e-3,
+        "load": found.overload > 1.0 + 1e-6,
+        "balance": found.worst("topples") > 0.0,
     }  # fmt: skip
     return {word for word, is_so in wrong.items() if is_so}
 
@@ -223,6 +235,7 @@ def judge(errand: Errand, motion: Motion, *, look: float = 0.02, distances: bool
     object.__setattr__(found, "outside", _outside(errand, motion))
     object.__setattr__(found, "beyond", _beyond(errand, motion))
     object.__setattr__(found, "closure", float(closure))
+    object.__setattr__(found, "overload", _overload(errand, motion))
     object.__setattr__(found, "clearance", clearance)
     found.depth.update(depth)
     return found
@@ -268,9 +281,11 @@ def _joints(agent: Agent, motion: Motion, found: Findings) -> None:
             low, high = joint.range
             found.limits[f"{agent.name}.{name}"] = float(np.maximum(low - column, column - high).max())
     for k, variable in enumerate(agent.figure.variables):
-        if variable.motion == "rotate" and variable.name not in agent.base and "wheel" not in variable.name:
+        if variable.name not in agent.base and "wheel" not in variable.name:
             name = f"{agent.name}.{variable.name}"
-            found.joint_speed[name], found.joint_acceleration[name] = rates(motion.t, np.unwrap(q[:, k : k + 1], axis=0))
+            own = rates(motion.t, q[:, k : k + 1])
+            found.hurry[name] = own[0] / variable.speed
+            found.joint_speed[name], found.joint_acceleration[name] = own
 
 
 def _ends(errand: Errand, motion: Motion) -> float:
@@ -310,49 +325,93 @@ def _wheels(agent: Agent, motion: Motion, found: Findings) -> None:
     at = places_of(figure, q)
     _, base = at[agent.base[2]]
     turn = q[:, figure.names.index(agent.base[2])]
+    model, _ = _model(figure)
     for name in wheels:
-        model, _ = _model(figure)
-        axis = model.joint(name).axis
-        R, p = at[name]
-        radius = max(s.geometry.radius for s in figure.shapes if s.frame == name and isinstance(s.geometry, Cylinder))
-        axle = 0.5 * ((R @ axis)[1:] + (R @ axis)[:-1])
+        joint = model.joint(name)
+        frame = model.body(joint.bodyid[0]).name
+        R, p = at[frame]
+        own = [s.geometry.radius for s in figure.shapes if s.frame == frame and isinstance(s.geometry, Cylinder)]
+        radius = max(own, default=p[0, 2])
+        axle = 0.5 * ((R @ joint.axis)[1:] + (R @ joint.axis)[:-1])
         spin = np.diff(q[:, figure.names.index(name)]) / dt
         contact = np.diff(p, axis=0) / dt[:, None] + np.cross(spin[:, None] * axle, [0.0, 0.0, -radius])
-        if "mecanum" in name:
+        along = np.cross(axle, [0.0, 0.0, 1.0])
+        if not issubclass(agent.moves, Differential | Bezier):  # rollers at 45 degrees
             x, y = p[0, :2] - base[0, :2]
             c, s = np.cos(turn[0]), np.sin(turn[0])
             side = np.sign((c * x + s * y) * (c * y - s * x))
-            along = np.cross(axle, [0.0, 0.0, 1.0])
-            rolls = along - side * np.cross([0.0, 0.0, 1.0], along)  # perpendicular to the axis of the roller below
-            found.wheel[f"{agent.name}.{name}"] = float(np.abs((contact * rolls).sum(1)).max())
-        else:
-            along = np.cross(axle, [0.0, 0.0, 1.0])
-            found.wheel[f"{agent.name}.{name}"] = float(np.abs((contact * along).sum(1)).max())
+            along = along - side * np.cross([0.0, 0.0, 1.0], along)  # perpendicular to the axis of the roller below
+        found.wheel[f"{agent.name}.{name}"] = float(np.abs((contact * along).sum(1)).max())
+
+
+def _soles(agent: Agent, motion: Motion) -> Array:
+    """Points (T, n, 3) of what an agent stands on that may be the lowest: of feet, at samples and between; of wheels."""
+    figure, out = agent.figure, []
+    stands = {frame for _, frame in _standing((agent,), {agent.name: places_of(figure, figure.start[None])})}
+    own = [shape for shape in figure.shapes if shape.frame in stands and shape.collides]
+    walks = all(isinstance(shape.geometry, Box) for shape in own)
+    at = dense_places(motion, agent.name) if walks else places_of(figure, motion.track(agent.name).q)
+    for shape in own:
+        R, p = at[shape.frame]
+        out += [R @ point + p for point in surface_points(shape)]
+    return np.stack(out, 1) if out else np.empty((len(motion), 0, 3))
+
+
+def surface_points(shape: Shape) -> Array:
+    """Points (n, 3) of a shape in the axes of its frame, of which one is nearly its lowest, however it is turned."""
+    w, x, y, z = shape.rotation
+    return Rotation.from_quat([x, y, z, w]).apply(_own_points(shape)) + np.array(shape.position)
+
+
+def _own_points(shape: Shape) -> Array:
+    ring = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+    match shape.geometry:
+        case Box(size):
+            return np.array(list(itertools.product((-0.5, 0.5), repeat=3))) * size
+        case Cylinder(radius, length):
+            circle = radius * np.stack([np.cos(ring), np.sin(ring)], 1)
+            return np.array([[*xy, z] for xy in circle for z in (-0.5 * length, 0.5 * length)])
+        case Sphere(radius):
+            up = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 13)
+            return radius * np.array([[np.cos(u) * np.cos(a), np.cos(u) * np.sin(a), np.sin(u)] for u in up for a in ring[::2]])
+        case Mesh():
+            corners = np.asarray(load(shape.geometry).vertices, float)
+            return corners[ConvexHull(corners).vertices]
+    return np.empty((0, 3))
 
 
 def _lowest(errand: Errand, agent: Agent, motion: Motion, found: Findings) -> None:
-    """Heights over the ground of the lowest corner of feet, or of the wheels, at samples and between."""
-    figure = agent.figure
-    at, low = dense_places(motion, agent.name), np.full(1, np.inf)
-    heights = errand.heights or (lambda points: np.zeros(len(points)))
-    for shape in figure.shapes:
-        feet = any(word in shape.frame for word in ("ankle", "toe")) and isinstance(shape.geometry, Box)
-        if shape.frame not in at or not shape.collides or not (feet or "wheel" in shape.frame):
-            continue
-        R, p = at[shape.frame]
-        w, x, y, z = shape.rotation
-        own = Rotation.from_quat([x, y, z, w]).as_matrix()
-        if isinstance(shape.geometry, Box):
-            points = [own @ (np.array(s) * shape.geometry.size) + np.array(shape.position)
-                      for s in itertools.product((-0.5, 0.5), repeat=3)]  # fmt: skip
-        else:
-            points = [own @ np.array([shape.geometry.radius * np.cos(a), shape.geometry.radius * np.sin(a), 0.0])
-                      + np.array(shape.position) for a in np.linspace(0.0, 2.0 * np.pi, 25)]  # fmt: skip
-        for point in points:
-            corner = R @ point + p
-            low = np.minimum(low, corner[:, 2] - heights(corner[:, :2]))
-    if np.isfinite(low).all():
-        found.up[agent.name] = float(low.min()), float(low.max())
+    """Heights over the ground itself of the lowest point of what an agent stands on; with a load, its balance."""
+    soles, heights = _soles(agent, motion), true_heights(errand)
+    if not soles.shape[1]:
+        return
+    up = soles[..., 2] - heights(soles[..., :2].reshape(-1, 2)).reshape(soles.shape[:2])
+    low = up.min(1)
+    found.up[agent.name] = float(low.min()), float(low.max())
+    if errand.team.carried.mass:
+        every = (len(soles) - 1) // (len(motion) - 1)
+        found.topples[agent.name] = _topples(errand, agent, motion, soles[::every], up[::every] < 0.01)
+
+
+def _topples(errand: Errand, agent: Agent, motion: Motion, soles: Array, stands: NDArray[np.bool_]) -> float:
+    model, data = _model(agent.figure)
+    order = [model.joint(name).qposadr[0] for name in agent.figure.names]
+    mass, com = mass_and_centre(model, data, order, motion.track(agent.name).q)
+    (R, p), (_, borne) = places_of(errand.team.object_figure, motion.track(OBJECT).q)[OBJECT], shares(errand, np.eye(3))
+    hands = np.mean([R @ hold.X_OT[:3, 3] + p for hold in agent.holds], axis=0)
+    load = borne.get(agent.name, 0.0)
+    return topples(motion.t, (mass * com + load * hands) / (mass + load), soles, stands)
+
+
+def _overload(errand: Errand, motion: Motion) -> float:
+    """The largest share of what somebody bears, four times a second."""
+    if not errand.team.carried.mass:
+        return 0.0
+    q = motion.track(OBJECT).q
+    R, _ = places_of(errand.team.object_figure, q)[OBJECT]
+    level = Rotation.from_euler("z", -q[:, 3:4]).as_matrix() @ R
+    every = max(round(0.25 * (len(motion) - 1) / motion.duration), 1)
+    return max(shares(errand, own)[0] for own in np.unique(level[::every].round(4), axis=0))
 
 
 def _held(errand: Errand, agent: Agent, motion: Motion, found: Findings) -> tuple[float, float]:
@@ -378,7 +437,7 @@ def _feet(errand: Errand, agent: Agent, motion: Motion, found: Findings, *, low:
     soles = [s for s in figure.shapes if isinstance(s.geometry, Box) and s.collides and any(w in s.frame for w in ("ankle", "toe"))]
     if not soles:
         return
-    heights = errand.heights or (lambda points: np.zeros(len(points)))
+    heights = true_heights(errand)
     at, worst = dense_places(motion, agent.name), 0.0
     for shape in soles:
         R, p = at[shape.frame]
@@ -485,7 +544,16 @@ def _may_touch(errand: Errand) -> set[frozenset[tuple[str, str]]]:
             if near or frozenset((a, b)) in declared:
                 out.add(frozenset(((agent.name, a), (agent.name, b))))
         for hold in agent.holds:
-            out |= {frozenset(((agent.name, a), (OBJECT, OBJECT))) for a in shaped if rigid[a] == rigid[hold.tool]}
+            out |= {frozenset(((agent.name, a), (OBJECT, OBJECT))) for a in shaped if rigid[hold.tool] in _above(figure, a)}
+    return out
+
+
+def _above(figure: Figure, frame: str) -> set[str]:
+    """A frame and all above it."""
+    parent, out = {f.name: f.parent for f in figure.frames}, {frame}
+    while frame in parent:
+        frame = parent[frame]
+        out.add(frame)
     return out
 
 
@@ -519,7 +587,7 @@ def _near(errand: Errand, motion: Motion, look: float, look_rate: float = 15.0) 
             close = (gap < reach) & (_apart(centre[i], R[j], centre[j], b.half) < a.radius + most)
             close &= _apart(np.broadcast_to(centre[j], centre[i].shape), R[i], centre[i], a.half) < b.radius + most
             for k in np.flatnonzero(close).tolist():
-                d = _distance(a, R[i][k], centre[i][k], b, R[j][min(k, len(R[j]) - 1)], centre[j][min(k, len(centre[j]) - 1)])
+                d = _distance(a, R[i][k], centre[i][k], b, R[j][min(k, len(R[j]) - 1)], centre[j][min(k, len(centre[j]) - 1)], most)
                 if own:
                     if d < 0.0:
                         name = f"{a.name} – {b.name}"
@@ -536,12 +604,19 @@ def _standing(agents: tuple[Agent, ...], start: dict) -> set[tuple[str, str]]:
         for shape in agent.figure.shapes:
             R, p = start[agent.name][shape.frame]
             body = _body(agent.name, shape.frame, shape)
-            if (R[0] @ body.p + p[0])[2] - body.radius < 0.05:
+            down = np.abs((R[0] @ body.R)[2]) @ body.half
+            if shape.collides and (R[0] @ body.p + p[0])[2] - down < 0.05:
                 out.add((agent.name, shape.frame))
     return out
 
 
-def _distance(a: Body, R_a: Array, p_a: Array, b: Body, R_b: Array, p_b: Array) -> float:
+def _distance(a: Body, R_a: Array, p_a: Array, b: Body, R_b: Array, p_b: Array, look: float) -> float:
+    """The signed distance of two shapes [m]; infinite if it is more than `look`, which coal finds out much faster."""
+    at = coal.Transform3s(R_a, p_a), coal.Transform3s(R_b, p_b)
+    near, hits = coal.CollisionRequest(), coal.CollisionResult()
+    near.security_margin = look
+    if not coal.collide(a.geometry, at[0], b.geometry, at[1], near, hits):
+        return np.inf
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.enable_signed_distance = True
-    return float(coal.distance(a.geometry, coal.Transform3s(R_a, p_a), b.geometry, coal.Transform3s(R_b, p_b), request, result))
+    return float(coal.distance(a.geometry, at[0], b.geometry, at[1], request, result))

@@ -10,7 +10,7 @@ from bunraku.ensemble.recheck_speeds import WorldSpeeds
 from bunraku.ensemble.recheck_team import recheck
 from bunraku.figure import Box
 from bunraku.scene import Obstacle, Scene
-from tests.ensemble.agreement import asked
+from tests.ensemble.agreement import asked, made
 from tests.ensemble.judge import judge
 from tests.ensemble.waiters import HIGH, altered, moved, waiters
 
@@ -74,9 +74,9 @@ def test_judge_and_rechecker_agree(name):
 
 @pytest.mark.slow
 def test_they_agree_on_motions_of_many_errands():
-    """`python -m tests.ensemble.agreement 100` asks about more."""
-    every = dict(asked(6, first=40))
+    """`python -m tests.ensemble.agreement 7 --varied 60` asks about more."""
+    every = dict(asked(made(1, 40, 4, ["tray", "too_heavy", "stairs"])))
     assert len(every) >= 10
     for name, own in every.items():
         assert own.agree, (name, own.mine, own.other)
-        assert abs(min(own.verdict.clearance, 0.02) - min(own.found.clearance, 0.02)) < 2e-3, name
+        assert own.why or own.apart < 2e-3, name

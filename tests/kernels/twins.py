@@ -20,7 +20,8 @@ from bunraku.dynamics.continuous_model import acceleration, acceleration_derivat
 from bunraku.dynamics.step_derivatives import step_derivatives, step_once
 from bunraku.figure import Box, library
 from bunraku.kernels.compile import INTERPRETED
-from bunraku.kinematics import PointPosition, Posture, pose
+from bunraku.kinematics import PointPosition, Posture, closed_form, pose
+from bunraku.kinematics.inverse.general_arm import general_arm
 from bunraku.planning.strings import Goal, search
 from bunraku.render.image import image
 from bunraku.scene import Obstacle, Scene
@@ -40,6 +41,15 @@ def inverse() -> Arrays:
     man = library.named("mannequin")
     found = bunraku.inverse_kinematics(man, [PointPosition("left_palm", (0.3, 0.2, 1.1)), Posture(weight=0.01)])
     return {"q": found.q}
+
+
+def general_arm_solutions() -> Arrays:
+    man = library.named("mannequin")
+    arm = general_arm(man, "left_palm", closed_form(man, "left_palm").variables[0])
+    near = 0.5 * (arm.limits[0] + arm.limits[1])
+    X = pose(man).X(arm.base) @ arm.places(near + 0.1 * np.arange(7)[None] / 7.0)[:, -1]
+    found, ok = arm.nearest_many(X, near=near)
+    return {"found": found, "ok": ok}
 
 
 def strings_that_go_slack() -> Arrays:
@@ -97,6 +107,7 @@ def picture() -> Arrays:
 PARTS: tuple[Part, ...] = (
     kinematics,
     inverse,
+    general_arm_solutions,
     strings_that_go_slack,
     rest_and_a_step,
     continuous,

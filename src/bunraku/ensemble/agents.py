@@ -47,13 +47,18 @@ def rover(name: str, *holds: Grasp, moves: type[Planar] = Holonomic, rides: bool
     return Agent(name, figure, holds, base, box, at, moves, facing=np.pi / 2, color=orange)
 
 
-def hold(tool: str, at: ArrayLike, *, z: ArrayLike = (0.0, 0.0, -1.0), x: ArrayLike = (1.0, 0.0, 0.0)) -> Grasp:
-    """A `tool` frame at the point `at` [m] of the object, its z axis along `z` and its x axis nearly along `x`; in object axes."""
+def hold(
+    tool: str, at: ArrayLike, *, z: ArrayLike = (0.0, 0.0, -1.0), x: ArrayLike = (1.0, 0.0, 0.0), arm: str = ""
+) -> Grasp:  # fmt: skip
+    """A `tool` frame at the point `at` [m] of the object, its z axis along `z` and its x axis nearly along `x`; in object axes.
+
+    `arm` names the first variable of the arm that ends in the tool, if that arm has no closed form.
+    """
     e_z = np.asarray(z, float) / np.linalg.norm(z)
     e_y = np.cross(e_z, np.asarray(x, float))
     e_y /= np.linalg.norm(e_y)
     R = np.stack([np.cross(e_y, e_z), e_y, e_z], 1)
-    return Grasp(tool, se3.pose(at, so3.quaternion(R)))
+    return Grasp(tool, se3.pose(at, so3.quaternion(R)), arm)
 
 
 @dataclass(frozen=True)

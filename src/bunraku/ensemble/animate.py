@@ -23,7 +23,6 @@ from bunraku.ensemble.team import OBJECT, Agent, Grasp, Team
 from bunraku.ensemble.world_limits import is_joint
 from bunraku.kernels.clock import worked
 from bunraku.kinematics.forward import frames_along
-from bunraku.kinematics.inverse.arm import closed_form
 from bunraku.locomotion.walk import Walk, WalkOptions, walk
 from bunraku.locomotion.walk.foot_ground import Heights
 from bunraku.motion import Motion, Track
@@ -150,7 +149,7 @@ def _hold(agent: Agent, X_WO: Array, Q: Array, grip: Grip, dt: float, options: A
         lean(agent, X_WO, Q, dt, options=options.lean)
     frames = frames_along(agent.figure, Q)
     for hold in agent.holds:
-        arm = closed_form(agent.figure, hold.tool)
+        arm = agent.arm(hold)
         own = held_by(arm, X_WO @ hold.X_OT, Q, frames, clear=grip.clear, options=options.arms)
         if own.lost is not None:
             return f"{agent.name}'s {hold.tool} cannot hold within its limits at sample {own.lost} of {len(Q)}", own.lost

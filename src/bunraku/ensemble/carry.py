@@ -148,7 +148,8 @@ class _Run:
         errand = self.errand
         space = errand.space if self.known is None else self.known.space
         self.barriers = Barriers(space.weights)
-        self.careful = errand.team.terrain is not None  # on level ground it is seldom worth the time, until an arm fails
+        # On level ground it is seldom worth the time, until an arm fails; but the reach of an arm without a closed form is a guess.
+        self.careful = errand.team.terrain is not None or any(hold.arm for agent in errand.team.agents for hold in agent.holds)
         holdable = Holdable(errand.team, np.stack([errand.start, errand.goal]), space.weights, options=self.options.holdable)
 
         def allowed(curve: WayCurve) -> bool:

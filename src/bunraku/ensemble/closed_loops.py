@@ -18,7 +18,8 @@ from bunraku.ensemble.team import OBJECT, Agent, Grasp
 from bunraku.ensemble.whole_team import WholeTeam
 from bunraku.figure import WORLD, Figure
 from bunraku.kinematics.forward import frames_along
-from bunraku.kinematics.inverse.arm import ClosedArm, closed_form
+from bunraku.kinematics.inverse.arm import ClosedArm
+from bunraku.kinematics.inverse.general_arm import GeneralArm
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
@@ -32,7 +33,7 @@ class Loop:
 
     agent: Agent
     hold: Grasp
-    arm: ClosedArm
+    arm: ClosedArm | GeneralArm
     first: int
     """Index of the agent's first variable in the whole configuration."""
 
@@ -89,7 +90,7 @@ class Loops:
         out = []
         for agent in self.whole.team.agents:
             first = self.whole.columns[agent.name].start
-            out += [Loop(agent, hold, closed_form(agent.figure, hold.tool), first) for hold in agent.holds]
+            out += [Loop(agent, hold, agent.arm(hold), first) for hold in agent.holds]
         return tuple(out)
 
     @cached_property
@@ -149,7 +150,7 @@ class Loops:
                     continue
                 arm, near = loop.arm, like[:, loop.columns]
                 swivel = np.zeros(len(Q))
-                if arm.swivels:
+                if isinstance(arm, ClosedArm) and arm.swivels:
                     swivel = arm.swivels_of(near) + swivels[:, turned]
                     turned += 1
                 X_WB = _carrier(arm, frames)
@@ -179,7 +180,7 @@ class Loops:
         return low, high
 
 
-def mobility(figure: Figure, arms: Iterable[ClosedArm]) -> tuple[list[int], list[int]]:
+def mobility(figure: Figure, arms: Iterable[ClosedArm | GeneralArm]) -> tuple[list[int], list[int]]:
     """Variables of the trunk of a `figure`, which carries all `arms` that hold, and of other parts that hang from it: head, free
     arms.
 
@@ -219,7 +220,7 @@ def _only(figure: Figure, joint: int, shared: list[int]) -> bool:
     return len(ends) == 1 and bool(after)
 
 
-def _carrier(arm: ClosedArm, frames: Array) -> Array:
+def _carrier(arm: ClosedArm | GeneralArm, frames: Array) -> Array:
     """Pose of the frame that carries the arm, at each sample."""
     if arm.base == WORLD:
         return np.broadcast_to(np.eye(4), (len(frames), 4, 4))

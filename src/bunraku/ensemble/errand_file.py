@@ -16,6 +16,7 @@ from bunraku.collision import triangle_meshes
 from bunraku.ensemble.agents import AGENT_KINDS, hold
 from bunraku.ensemble.errand import Errand, require_area
 from bunraku.ensemble.load import too_heavy
+from bunraku.ensemble.robot_agent import robot_agent
 from bunraku.ensemble.scenes import OBJECTS, SCENES, named, object_named
 from bunraku.ensemble.team import OBJECT, Agent, Area, Carried, Grasp, Team
 from bunraku.ensemble.terrain import Terrain
@@ -24,6 +25,7 @@ from bunraku.figure.mass import Body
 from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from bunraku.io.shipped import found, shipped_orders
 from bunraku.io.yaml import yaml_reader
+from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.scene_file import scene_in
@@ -101,7 +103,7 @@ def _team(root: Node, folder: Path, terrain: Terrain | None) -> Team:
     node = root.need("agents", "the errand")
     if not isinstance(node.value, dict) or not node.value:
         raise node.unwanted("agents by their names", advice="write agents: {robot: {kind: rover, holds: {tool: {at: [0, 0, 0]}}}}")
-    agents = tuple(_agent(name, own, terrain) for name, own in node.value.items())
+    agents = tuple(_agent(name, own, folder, terrain) for name, own in node.value.items())
     carried = _carried(root.need("object", "the errand"), folder)
     helpers = [name for name, own in node.value.items() if own.given(helps=Node.flag).get("helps", False)]
     with node.blamed():
@@ -147,20 +149,42 @@ def _carried(node: Node, folder: Path) -> Carried:
         return Carried(tuple(shapes), **options)
 
 
-def _agent(name: str, node: Node, terrain: Terrain | None) -> Agent:
-    node.words(("kind", "moves", "holds", "bears", "helps"), "an agent")
-    kind = node.need("kind", name).choice(AGENT_KINDS, "the kind of agent")
+def _agent(name: str, node: Node, folder: Path, terrain: Terrain | None) -> Agent:
+    node.words(("kind", "figure", "base", "posture", "moves", "holds", "bears", "helps"), "an agent")
     holds = node.need("holds", name)
     if not isinstance(holds.value, dict) or not holds.value:
         raise holds.unwanted("tools and where they hold", advice="write holds: {tool: {at: [0.6, 0, 0.05]}}")
-    tools = AGENT_KINDS[kind].tools
-    holds.words(tools, f"the holds of a {kind}")
-    made = [_hold(tool, own) for tool, own in holds.value.items()]
     steering = {"walk": Bezier, "holonomic": Holonomic, "differential": Differential}
     moves = node.given(moves=lambda n: steering[n.choice(steering, "the way it moves")])
-    rides = {"rides": True} if terrain is not None and kind == "rover" else {}
     bears = node.given(bears=lambda n: n.positive(Quantity.MASS))
+    if node.get("figure") is not None:
+        return replace(_robot(name, node, holds, folder, terrain, moves), **bears)
+    kind = node.need("kind", name).choice(AGENT_KINDS, "the kind of agent")
+    node.words(("kind", "moves", "holds", "bears", "helps"), f"a {kind}")
+    holds.words(AGENT_KINDS[kind].tools, f"the holds of a {kind}")
+    made = [_hold(tool, own) for tool, own in holds.value.items()]
+    rides = {"rides": True} if terrain is not None and kind == "rover" else {}
     return replace(AGENT_KINDS[kind].make(name, *made, **moves, **rides), **bears)
+
+
+def _robot(name: str, node: Node, holds: Node, folder: Path, terrain: Terrain | None, moves: dict[str, Any]) -> Agent:
+    """An agent from the description of a robot."""
+    node.words(("figure", "base", "posture", "moves", "holds", "bears", "helps"), "an agent with a figure")
+    if terrain is not None:
+        raise node.place_of("figure").error("a robot from a file rolls on level floors only", advice="remove `ground`")
+    if moves.get("moves") is Bezier:
+        raise node.place_of("moves").error("this robot does not walk", advice="moves: holonomic, or differential")
+    figure = figure_named(node.need("figure", name), folder)
+    variables = {variable.name: variable for variable in figure.variables}
+    tools = holds.words([frame.name for frame in figure.frames], f"the holds of {name}, by frames of its figure,")
+    made = [_hold(tool, own, variables) for tool, own in tools.items()]
+    base = node.get("base")
+    named = () if base is None else tuple(n.choice(variables, "the variable") for n in base.items("names (x, y, heading)", 3))
+    posture = {} if (given := node.get("posture")) is None else given.words(variables, "a posture")
+    units = {"translate": Quantity.LENGTH}
+    values = {word: own.number(units.get(variables[word].motion, Quantity.ANGLE)) for word, own in posture.items()}
+    with node.place_of("holds").blamed():
+        return robot_agent(name, figure, *made, base=named, posture=values, **moves)
 
 
 def _middle(shapes: list[Shape]) -> Array:
@@ -184,13 +208,15 @@ def _middle(shapes: list[Shape]) -> Array:
     return np.asarray(moment / total)
 
 
-def _hold(tool: str, node: Node) -> Grasp:
-    node.words(("at", "z", "x"), "a hold")
+def _hold(tool: str, node: Node, variables: Iterable[str] = ()) -> Grasp:
+    """Where a tool holds; its arm may begin with one of the `variables`."""
+    node.words(("at", "z", "x", "arm") if variables else ("at", "z", "x"), "a hold")
     axes = node.given(z=Node.vector, x=Node.vector)
     z, x = np.array(axes.get("z", (0, 0, -1)), float), np.array(axes.get("x", (1, 0, 0)), float)
     if np.linalg.norm(np.cross(z, x)) < 1e-6:
         raise node.error("the axes z and x of the tool are parallel, or zero", advice="z: [0, 0, -1], x: [1, 0, 0]")
-    return hold(tool, node.need("at", "the hold").lengths(), z=z, x=x)
+    arm = node.given(arm=lambda n: n.choice(variables, "the first joint of the arm,"))
+    return hold(tool, node.need("at", "the hold").lengths(), z=z, x=x, **arm)
 
 
 # -- places and numbers ----------------------------------------------------------------------------------------------

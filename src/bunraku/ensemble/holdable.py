@@ -1,7 +1,7 @@
 """Holdable: whether arms really hold the object along a curve of the reduced team, with their joint limits.
 
 Reach links bound the distance from shoulder to wrist only. A hand that is held too high or too near may be beyond the limits of
-its wrist all the same, which the closed-form inverse kinematics of an agent who stands upright tells in microseconds.
+its wrist all the same, which the inverse kinematics of an agent who stands upright tells in microseconds.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.collision.way_curve import WayCurve
-from bunraku.ensemble.members import Agent
+from bunraku.ensemble.members import Agent, Grasp
 from bunraku.ensemble.team import Team
-from bunraku.kinematics.inverse.arm import closed_form
+from bunraku.kinematics.inverse.general_arm import GeneralArm
 from bunraku.planning.ways.steer import length, samples
 from bunraku.spatial import se3, so3
 
@@ -32,6 +32,8 @@ class HoldableOptions:
     """Largest number of samples of a curve."""
     swivels: int = 8
     """Number of elbow swivels that are tried, evenly spaced over a full turn."""
+    references: int = 4
+    """Number of configurations that are tried for an arm without a closed form."""
     sway: tuple[tuple[float, float, float], ...] = ((0.0, 0.0, 0.01), (0.03, 0.0, -0.04))
     """While people walk, their shoulders move by about this, forward, to the left and up [m]; arms must hold with each."""
 
@@ -44,6 +46,7 @@ class Holdable:
 
     def __init__(self, team: Team, known: Array, weights: Array, *, options: HoldableOptions = HoldableOptions()) -> None:
         self.team, self.weights, self.options = team, weights, options
+        self._references: dict[tuple[str, str], list[Array]] = {}
         self._agents = [agent for agent in team.agents if self._held_by(agent, known).all()]
 
     def along(self, curve: WayCurve) -> bool:
@@ -59,7 +62,10 @@ class Holdable:
         rest = agent.figure.configuration(**dict.fromkeys(agent.base, 0.0))
         out = np.ones(len(Q), np.bool_)
         for hold in agent.holds:
-            arm, X = closed_form(agent.figure, hold.tool), X_BO @ hold.X_OT
+            arm, X = agent.arm(hold), X_BO @ hold.X_OT
+            if isinstance(arm, GeneralArm):
+                out &= self._reached(agent, hold, arm, X, rest)
+                continue
             middle = 0.5 * (arm.limits[0] + arm.limits[1])
             if not arm.swivels:
                 out &= arm.nearest_many(X, rest, near=middle)[1]
@@ -70,6 +76,23 @@ class Holdable:
                 every[:, :3, 3] -= offset
                 _, found = arm.nearest_many(every, rest, swivel=np.tile(swivel, n), near=np.tile(middle, (len(every), 1)))
                 out &= found.reshape(n, -1).any(1)
+        return out
+
+    def _reached(self, agent: Agent, hold: Grasp, arm: GeneralArm, X: Array, rest: Array) -> Bools:
+        """Whether an arm reaches poses X (T, 4, 4) from a configuration in which it reaches the first ones that it was asked for.
+
+        The first ones are those of start and goal. Only configurations that serve for all of these are kept, so that the arm need
+        not change from one to another on the way.
+        """
+        key = agent.name, hold.tool
+        if key not in self._references:
+            tried = [own for end in X for own in arm.solutions(end, rest)]
+            serve = [own for own in tried if arm.nearest_many(X, rest, near=own)[1].all()]
+            self._references[key] = serve[: self.options.references]
+        out = np.zeros(len(X), np.bool_)
+        for own in self._references[key]:
+            if not out.all():
+                out[~out] = arm.nearest_many(X[~out], rest, near=own)[1]
         return out
 
 

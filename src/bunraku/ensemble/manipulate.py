@@ -1,7 +1,8 @@
 """Manipulation: closed-form inverse kinematics of arms that hold, for a whole motion at once (*carrying*, Section IV-B).
 
 The elbow of an arm with seven variables can swivel. The swivel is chosen over the whole motion by dynamic programming, so that arms
-avoid their limits and do not jump. An arm with six variables has up to eight solutions, one of which is followed throughout.
+avoid their limits and do not jump. An arm with six variables has up to eight solutions, one of which is followed throughout; so is
+one of a `GeneralArm`, which stays as near as possible to where it began.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from scipy.ndimage import gaussian_filter1d
 from bunraku.figure import WORLD
 from bunraku.kinematics.forward import frames_along
 from bunraku.kinematics.inverse.arm import ClosedArm
+from bunraku.kinematics.inverse.general_arm import GeneralArm
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
@@ -59,7 +61,8 @@ def jump_of(angles: Array) -> float:
 
 
 def hold(
-    arm: ClosedArm, X_WT: Array, Q: Array, frames: Array | None = None, *, clear: Callable[[Array], float] | None = None,
+    arm: ClosedArm | GeneralArm, X_WT: Array, Q: Array, frames: Array | None = None, *,
+    clear: Callable[[Array], float] | None = None,
     options: ManipulateOptions = ManipulateOptions(),
 ) -> Held:  # fmt: skip
     """The angles of an `arm` that brings its tool to `X_WT` (T, 4, 4), with the body in the configurations `Q` (T, n).
@@ -69,10 +72,12 @@ def hold(
     options: how the arm is chosen among all that reach
     """
     X = _seen(arm, X_WT, frames_along(arm.figure, Q) if frames is None else frames)
-    return _swivelled(arm, X, Q[0], options) if arm.swivels else _followed(arm, X, Q, clear, options)
+    if isinstance(arm, ClosedArm) and arm.swivels:
+        return _swivelled(arm, X, Q[0], options)
+    return _followed(arm, X, Q, clear, options)
 
 
-def _seen(arm: ClosedArm, X_WT: Array, frames: Array) -> Array:
+def _seen(arm: ClosedArm | GeneralArm, X_WT: Array, frames: Array) -> Array:
     """All targets relative to the arm's base at the first sample, because `nearest_many` takes one q for all."""
     if arm.base == WORLD:
         return X_WT
@@ -142,7 +147,7 @@ def _first(arm: ClosedArm) -> int:
 
 
 def _followed(
-    arm: ClosedArm, X: Array, Q: Array, clear: Callable[[Array], float] | None, options: ManipulateOptions
+    arm: ClosedArm | GeneralArm, X: Array, Q: Array, clear: Callable[[Array], float] | None, options: ManipulateOptions
 ) -> Held:  # fmt: skip
     """Follows each solution of the first sample; of those that are free, takes the one farthest from jumps and limits."""
     q = Q[0]
@@ -155,37 +160,40 @@ def _followed(
     tried = [own if own.lost is None else _one_by_one(arm, X, first, q) for own, first in zip(tried, starts, strict=True)]
     whole = [own for own in tried if own.lost is None]
     if not whole:
-        return Held(np.empty((0, 6)), max((own.lost or 0 for own in tried), default=0))
+        return Held(np.empty((0, len(arm.indices))), max((own.lost or 0 for own in tried), default=0))
     smooth = [own for own in whole if jump_of(own.angles) < options.slowed_change]
     if clear is None or not smooth:
         return max(whole, key=lambda own: _ease(arm, own))
     return max(smooth, key=lambda own: (round(clear(_with(arm, Q, own)), 3), _ease(arm, own)))
 
 
-def _best(arm: ClosedArm, tried: list[Held]) -> Held | None:
+def _best(arm: ClosedArm | GeneralArm, tried: list[Held]) -> Held | None:
     return max((own for own in tried if own.lost is None), key=lambda own: _ease(arm, own), default=None)
 
 
-def _ease(arm: ClosedArm, own: Held) -> float:
+def _ease(arm: ClosedArm | GeneralArm, own: Held) -> float:
     """Distance from limits and from jumps [rad]."""
     lower, upper = arm.limits
     return float(np.minimum(own.angles - lower, upper - own.angles).min()) - 10.0 * jump_of(own.angles)
 
 
-def _with(arm: ClosedArm, Q: Array, own: Held) -> Array:
+def _with(arm: ClosedArm | GeneralArm, Q: Array, own: Held) -> Array:
     out = Q.copy()
     out[:, arm.indices] = own.angles
     return out
 
 
-def _at_once(arm: ClosedArm, X: Array, first: Array, q: Array, max_change: float) -> Held:
+def _at_once(arm: ClosedArm | GeneralArm, X: Array, first: Array, q: Array, max_change: float) -> Held:
     """Angles nearest to the first sample's, in one call; lost if they jump."""
     out, found = arm.nearest_many(X, q, near=first)
     return Held(out, None if found.all() and jump_of(out) < max_change else 0)
 
 
-def _one_by_one(arm: ClosedArm, X: Array, first: Array, q: Array) -> Held:
+def _one_by_one(arm: ClosedArm | GeneralArm, X: Array, first: Array, q: Array) -> Held:
     """Angles sample by sample, each nearest to the last."""
+    if isinstance(arm, GeneralArm):
+        angles, reached = arm.followed(X, first, q)
+        return Held(angles, None if reached.all() else int(reached.argmin()))
     out, near = np.empty((len(X), len(first))), first
     for k, target in enumerate(X):
         angles, found = arm.nearest_many(target[None], q, near=near[None])

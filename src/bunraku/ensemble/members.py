@@ -14,6 +14,8 @@ from bunraku.ensemble.arm_reach import Shell, shell
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.shape import Box, Color, Geometry, Shape
+from bunraku.kinematics.inverse.arm import ClosedArm
+from bunraku.kinematics.inverse.general_arm import GeneralArm, arm_of
 from bunraku.planning.ways.steer import Holonomic, Planar
 from bunraku.spatial import se3
 
@@ -29,6 +31,8 @@ class Grasp:
     """The tool's frame in the agent's figure."""
     X_OT: Array
     """Pose of the tool in the object's frame (4, 4)."""
+    arm: str = ""
+    """The first variable of the arm that ends in the tool; not needed if the arm has a closed form."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +62,19 @@ class Agent:
 
     __repr__ = brief
 
+    @property
+    def has_rollers(self) -> bool:
+        """Whether its wheels, if any, have rollers at 45°: those of an agent that moves in any direction."""
+        return issubclass(self.moves, Holonomic)
+
+    def arm(self, hold: Grasp) -> ClosedArm | GeneralArm:
+        """The arm that is at the object at this `hold`."""
+        return arm_of(self.figure, hold.tool, hold.arm)
+
     @cached_property
     def shells(self) -> tuple[Shell, ...]:
         """The reach of each arm that holds."""
-        return tuple(shell(self.figure, hold.tool, base=self.base, spare=self.spare) for hold in self.holds)
+        return tuple(shell(self.arm(hold), base=self.base, spare=self.spare) for hold in self.holds)
 
     @cached_property
     def spheres(self) -> Array:

@@ -59,10 +59,11 @@ def too_fast(
     for agent in team.agents:
         q = motion.track(agent.name).q
         for k, variable in enumerate(agent.figure.variables):
-            if variable.motion == "rotate" and is_joint(variable.name, agent.base):
+            if is_joint(variable.name, agent.base):
                 fastest = min(variable.speed, joints.speed) * more
                 yield from _over(
-                    motion.t, f"{agent.name}'s {variable.name}", q[:, [k]], fastest, joints.acceleration * more, "rad"
+                    motion.t, f"{agent.name}'s {variable.name}", q[:, [k]], fastest, joints.acceleration * more,
+                    "m" if variable.motion == "translate" else "rad",
                 )  # fmt: skip
 
 
@@ -81,8 +82,8 @@ def slips(team: Team, motion: Motion) -> Array:
 def wheel_slips(team: Team, motion: Motion) -> Array:
     """The largest difference between the speed of a wheel's hub and that of its rim, in the direction in which the wheel rolls.
 
-    Between samples of a `motion` of a `team` (T − 1,) [m/s]. Wheels are joints with "wheel" in their names; those with "mecanum"
-    have rollers at 45°, on which they move freely.
+    Between samples of a `motion` of a `team` (T − 1,) [m/s]. Wheels are joints with "wheel" in their names; those of an
+    agent that moves in any direction have rollers at 45°, on which they move freely.
     """
     out, dt = np.zeros(max(len(motion) - 1, 1)), np.diff(motion.t)
     for agent in team.agents:
@@ -103,7 +104,7 @@ def wheel_slips(team: Team, motion: Motion) -> Array:
             across = np.cross([0.0, 0.0, 1.0], along)
             x, y, _ = np.einsum("tji,tj->ti", own[:, :3, :3], hub[:, :3, 3] - own[:, :3, 3])[0]
             rim = np.diff(q[:, figure.index(frame.variable.name)]) / dt * wheel_radius(figure, frame.name, float(hub[0, 2, 3]))
-            free = np.sign(x * y) * (across * v).sum(1) if "mecanum" in frame.variable.name else 0.0
+            free = np.sign(x * y) * (across * v).sum(1) if agent.has_rollers else 0.0
             out = np.maximum(out, np.abs((along * v).sum(1) - free - rim))
     return out
 

@@ -16,8 +16,8 @@ Array = NDArray[np.float64]
 def rolled(agent: Agent, base: Array) -> Array:
     """Configurations (T, n) of an `agent` whose base is at `base` (T, 3 or 6); all other variables as in the figure's start.
 
-    Variables with "wheel" in their names turn without slip in the rolling direction; those with "mecanum" have rollers
-    at 45°, as seen from above in the shape of an X.
+    Variables with "wheel" in their names turn without slip in the rolling direction. Wheels of an agent that moves in any direction
+    have rollers at 45°, as seen from above in the shape of an X.
     """
     figure = agent.figure
     Q = np.repeat(figure.start[None], len(base), 0)
@@ -35,7 +35,7 @@ def rolled(agent: Agent, base: Array) -> Array:
         hub = X[:3, 3]
         forward, left = ahead - turn * hub[1], aside + turn * hub[0]  # of the point of the base over the hub
         way = along[0] * forward + along[1] * left
-        if "mecanum" in frame.variable.name:  # rollers at 45° roll where the wheel does not
+        if agent.has_rollers:  # rollers at 45° roll where the wheel does not
             way -= np.sign(hub[0] * hub[1]) * (along[0] * left - along[1] * forward)
         Q[1:, figure.index(frame.variable.name)] += np.cumsum(way) / _radius(figure, frame.name, hub)
     return Q

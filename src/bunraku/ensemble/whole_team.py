@@ -136,10 +136,16 @@ def whole_team(team: Team, scene: Scene, ground: tuple[str, ...] = ("floor",)) -
 
 
 def together(figure: Figure, frame: str) -> tuple[str, ...]:
-    """The frames with shapes that are rigidly connected to a `frame` of a `figure`."""
-    joint, index = figure.compiled.frame_joint, figure.frame_index
+    """The frames with shapes that the last joint above a `frame` of a `figure` carries: a hand with its fingers."""
+    joint, index, chain = figure.compiled.frame_joint, figure.frame_index, figure.compiled.tree.chain
     shaped = dict.fromkeys(shape.frame for shape in figure.shapes if shape.collides and shape.frame in index)
-    return tuple(name for name in shaped if joint[index[name]] == joint[index[frame]])
+    carrier = joint[index[frame]]
+
+    def carried(name: str) -> bool:
+        own = joint[index[name]]
+        return bool(own == carrier or (own >= 0 and carrier in chain[own, 1 : 1 + chain[own, 0]]))
+
+    return tuple(name for name in shaped if carried(name))
 
 
 def feet(agent: Agent, *, low: float = 0.05) -> tuple[str, ...]:

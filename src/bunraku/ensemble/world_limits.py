@@ -84,7 +84,7 @@ def _moving(team: Team, motion: Motion, limits: PathLimits, joints: JointLimits)
     for agent in team.agents:
         figure, q = agent.figure, motion.track(agent.name).q
         bases.append(q[:, figure.indices(agent.base[:3])])
-        own = [k for k, v in enumerate(figure.variables) if v.motion == "rotate" and is_joint(v.name, agent.base)]
+        own = [k for k, v in enumerate(figure.variables) if is_joint(v.name, agent.base)]
         angles.append(q[:, own])
         fastest += [min(figure.variables[k].speed, joints.speed) for k in own]
     y = np.hstack([_values(bases, motion.track(OBJECT).q, hands), *angles])
