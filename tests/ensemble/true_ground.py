@@ -50,5 +50,5 @@ def _triangles(scene: Scene, name: str) -> Array:
     X = trimesh.transformations.quaternion_matrix([w, x, y, z])
     corners = np.asarray(surface.vertices, float) @ X[:3, :3].T + np.asarray(obstacle.position, float)
     out = corners[np.asarray(surface.faces)]
-    flat = np.cross(out[:, 1, :2] - out[:, 0, :2], out[:, 2, :2] - out[:, 0, :2])
+    flat = np.cross(out[:, 1] - out[:, 0], out[:, 2] - out[:, 0])[:, 2]
     return np.asarray(out[np.abs(flat) > 1e-12])
