@@ -320,3 +320,27 @@ def test_rows_that_make_no_sense_are_refused() -> None:
 def test_a_port_that_is_taken_is_told() -> None:
     with serving() as server, pytest.raises(BunrakuError, match="cannot listen"):
         RobotServer(Recorder(), port=server.address[1])
+
+
+@pytest.mark.parametrize(("tick", "rows"), [(2**32 - 1, 1), (100_000, 1), (7, 0)])
+def test_ticks_that_make_no_sense_are_refused(tick: int, rows: int) -> None:
+    """In the middle of a move, they would make it endless."""
+    with serving() as server:
+        move = b"A" + number(7) + (5).to_bytes(2, "little") + ROWS.tobytes() + b"T" + number(7) + ROWS[0].tobytes()
+        one = raw(server, hello(server) + move)
+        one.sendall(b"A" + number(tick) + rows.to_bytes(2, "little") + ROWS[:rows].tobytes())
+        assert f"tick {tick}" in words(one)
+        one.close()
+        is_served(server)
+
+
+def test_a_clocked_robot_that_fails_says_why() -> None:
+    class Broken(Recorder):
+        def step(self, targets: Array) -> Array:
+            raise NotFinite("the robot has diverged")
+
+    with RobotServer(Broken(), clocked=True, options=PATIENT, timeout=PATIENCE) as server:
+        with link_to(server) as link:
+            link.step(ROWS[0])
+            until(lambda: server.trouble)
+        assert "diverged" in server.trouble

@@ -143,6 +143,7 @@ def robot(
     """
     from time import sleep
 
+    from bunraku.errors import BunrakuError
     from bunraku.teleop.robot_server import RobotServer
     from bunraku.verbs.guide.run import reference_robot
 
@@ -155,6 +156,8 @@ def robot(
         try:
             while True:
                 sleep(0.2)
+                if server.trouble:
+                    raise BunrakuError(server.trouble)
                 if server.served != served:
                     served = server.served
                     say("a client has come" if served else "its client is gone: it ends its move and stands")

@@ -302,7 +302,7 @@ class GuidedOverLink(GuidedInPhysics):
     def _connected(self) -> RobotLink:
         own = self._performer.guide.humanoid
         link = RobotLink(self._address, self._token, timeout=0.5)
-        if set(link.motors) != {own.figure.names[k] for k in self._performer.body.motors}:
+        if link.motors != tuple(own.figure.names[k] for k in self._performer.body.motors):
             link.close()
             raise BunrakuError(
                 f"the robot's motors are not those of {own.figure.name}\n  advice: give the humanoid file with which it is served"

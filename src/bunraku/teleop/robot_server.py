@@ -88,6 +88,8 @@ class RobotServer:
         self._player = _Player(robot, options.fading)
         self.times = LoopTimes(robot.dt)
         """How long the steps of a clocked robot took; `held` counts those for which no targets had come."""
+        self.trouble = ""
+        """Why a clocked robot has stopped, if it has."""
         self._clock = threading.Thread(target=self._run, name="bunraku-robot-clock", daemon=True) if clocked else None
         self._thread = threading.Thread(target=self._accept, name="bunraku-robot", daemon=True)
 
@@ -128,7 +130,11 @@ class RobotServer:
             with self._moving:
                 began = monotonic()
                 self.times.held += not self._player.fresh
-                self._player.play()
+                try:
+                    self._player.play()
+                except BunrakuError as problem:
+                    self.trouble = str(problem)
+                    self._stop.set()
                 self.times.timed(monotonic() - began)
 
     def _accept(self) -> None:
@@ -167,7 +173,7 @@ class RobotServer:
                     self._owner = None
             client.close()
             if lost and self._clock is None:
-                with self._moving:
+                with self._moving, suppress(BunrakuError):
                     self._player.finish()
 
     def _admit(self, client: _Client) -> None:
@@ -235,6 +241,8 @@ class RobotServer:
         targets = np.frombuffer(read_exactly(client.end, 8 * rows * motors, wait), "<f8").reshape(rows, motors)
         if not np.isfinite(targets).all():
             raise Refused("a target is not finite; the robot ends its move and stands")
+        if not rows or tick >= 2**31 or (tick > self._player.tick + 65535 and not self._player.resting):
+            raise Refused(f"tick {tick} with {rows} rows\n  advice: number ticks one by one, and send at least one row ahead")
         client.heard = monotonic()
         with self._moving:
             if self._owner is not client:  # another client has taken over
