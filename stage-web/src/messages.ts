@@ -166,7 +166,7 @@ export interface Scene {
 
 /** The layout of one array in the samples of a piece: its content and length. Arrays are stored one after the other. */
 export interface Block {
-  field: 't' | 'q' | 'tension' | 'contact' | 'series'
+  field: 't' | 'q' | 'tension' | 'contact' | 'series' | 'laid' | 'laidPoints'
   type: 'f4' | 'f8'
   rows: number
   columns: number

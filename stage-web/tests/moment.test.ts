@@ -42,6 +42,21 @@ describe('unpackLiveSample', () => {
     expect(sample.moments[1].tension).toBeNull()
   })
 
+  it('reads ropes that lie on bodies', () => {
+    const plain = new Uint8Array(data.buffer)
+    const bytes = new Uint8Array(plain.length + 6 + 24)
+    bytes.set(plain)
+    const rest = new DataView(bytes.buffer, plain.length)
+    ;[1, 0, 2].forEach((value, k) => {
+      rest.setUint16(2 * k, value, true) // figure, rope, points
+    })
+    for (let k = 0; k < 6; k++) rest.setFloat32(6 + 4 * k, k, true)
+    const { moments } = unpackLiveSample(new DataView(bytes.buffer), [pendulum(), weightless], 2)
+    expect(moments[0].laid).toBeNull()
+    expect([...(moments[1].laid?.get(0) ?? [])]).toEqual([0, 1, 2, 3, 4, 5])
+    expect(sample.moments[1].laid).toBeNull()
+  })
+
   it('refuses a sample that is too short', () => {
     expect(() => unpackLiveSample(pack(1, 0, [1, 2], []), [pendulum()], 0)).toThrow(RangeError)
   })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Columns, interpolate, readSamples, sampleBefore } from '../src/data/samples'
+import { Columns, interpolate, laidAt, readSamples, sampleBefore } from '../src/data/samples'
 import type { Block } from '../src/messages'
 import { pendulum, piece } from './toys'
 
@@ -72,6 +72,8 @@ describe('readSamples', () => {
       block({ field: 'tension', track: 0 }),
       block({ rows: 2, columns: 3, track: 1, ghost: true }),
       block({ field: 'series' }),
+      block({ field: 'laid', rows: 2, columns: 3, track: 0 }),
+      block({ field: 'laidPoints', columns: 3, track: 0 }),
     ]
     const arrays = [
       Float64Array.of(0, 0.1, 0.2),
@@ -80,6 +82,8 @@ describe('readSamples', () => {
       Float32Array.of(10, 11, 12),
       Float32Array.of(-1, -2, -3, -4, -5, -6),
       Float32Array.of(20, 21, 22),
+      Float32Array.of(0, 4, 2, 2, 4, 1), // at sample 0 rope 4 has two points, at sample 2 one
+      Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8, 9),
     ]
     const bytes = new Uint8Array(arrays.reduce((sum, a) => sum + a.byteLength, 0))
     let at = 0
@@ -96,5 +100,32 @@ describe('readSamples', () => {
     expect([...samples.tracks[1].q.row(1)]).toEqual([-4, -5, -6])
     expect(samples.tracks[1].tension).toBeUndefined()
     expect(samples.series.map((s) => [...s])).toEqual([[20, 21, 22]])
+    const { laid } = samples.tracks[0]
+    expect([...(laid?.keys() ?? [])]).toEqual([0, 2])
+    expect([...(laid?.get(0)?.get(4) ?? [])]).toEqual([1, 2, 3, 4, 5, 6])
+    expect([...(laid?.get(2)?.get(4) ?? [])]).toEqual([7, 8, 9])
+    expect(samples.tracks[1].laid).toBeUndefined()
+  })
+})
+
+describe('laidAt', () => {
+  const t = Float64Array.of(0, 1, 2, 3)
+  const laid = new Map([
+    [0, new Map([[4, Float32Array.of(0, 0, 0)]])],
+    [1, new Map([[4, Float32Array.of(2, 4, 6)]])],
+    [2, new Map([[4, Float32Array.of(2, 4, 6, 3, 3, 3)]])],
+  ])
+  const at = (time: number) => [...(laidAt(laid, t, time)?.get(4) ?? [])]
+
+  it('lies between two samples that lie the same way', () => {
+    expect(at(0.25)).toEqual([0.5, 1, 1.5])
+    expect(at(1)).toEqual([2, 4, 6])
+  })
+
+  it('is as in the nearer sample where the way changes', () => {
+    expect(at(1.25)).toEqual([2, 4, 6])
+    expect(at(1.75)).toEqual([2, 4, 6, 3, 3, 3])
+    expect(at(2.25)).toEqual([2, 4, 6, 3, 3, 3])
+    expect(laidAt(laid, t, 2.75)).toBeNull()
   })
 })

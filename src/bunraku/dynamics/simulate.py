@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -18,6 +18,7 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.forward import Pose
 from bunraku.motion import Mark, Motion
+from bunraku.motion.laid_strings import LaidPoints
 from bunraku.progress import Listener, Progress
 from bunraku.scene import Scene
 
@@ -63,12 +64,14 @@ def simulate(
     start = simulation.q
     parts: list[Steps] = []
     met: list[Mark] = []
+    laid: list[LaidPoints] = []
     stopped = False
     try:
         K, U = requested(simulation, puppeteer, forces, duration)
         for first in range(0, len(K), REPORT_EVERY):
             parts.append(simulation.run(K[first : first + REPORT_EVERY], U[first : first + REPORT_EVERY]))
             met += simulation.meetings(first)
+            laid += simulation.laid(parts[-1])
             if progress is not None:
                 done = min(first + REPORT_EVERY, len(K))
                 progress(Progress("simulate", done / len(K), f"{done * dt:.4g} of {duration:.4g} s"))
@@ -76,7 +79,7 @@ def simulate(
         stopped = True
     if not parts:
         return Motion.of(figure, [0.0], start[None], marks=(_stopped_mark(0.0),))
-    motion = motion_of(simulation, start, parts)
+    motion = motion_of(simulation, start, parts, laid)
     return replace(motion, marks=(*motion.marks, *met, *([_stopped_mark(motion.t[-1])] if stopped else ())))
 
 
@@ -122,8 +125,11 @@ def simulate_many(jobs: Iterable[Callable[[], Motion]], *, threads: int | None =
         return list(pool.map(lambda job: job(), jobs))
 
 
-def motion_of(simulation: Simulation, start: Array, parts: list[Steps]) -> Motion:
-    """The motion of `parts` that `simulation` took one after the other, with the configuration at the `start` in front."""
+def motion_of(simulation: Simulation, start: Array, parts: list[Steps], laid: Sequence[LaidPoints] = ()) -> Motion:
+    """The motion of `parts` that `simulation` took one after the other, with the configuration at the `start` in front.
+
+    laid: where strings lay on bodies after each step
+    """
     figure, dt = simulation.figure, simulation.dt
     q = np.concatenate([start[None], *(part.q for part in parts)])
     t = dt * np.arange(len(q))
@@ -140,6 +146,7 @@ def motion_of(simulation: Simulation, start: Array, parts: list[Steps]) -> Motio
     return Motion.of(
         figure, t, q, v=np.gradient(q, t, axis=0) if len(q) > 1 else None, tension=force[:, :ropes], contact=force[:, contacts],
         gap=gap[:, :ropes], energy=np.concatenate([energy[:1], middle, energy[-1:]]),
+        laid=({}, *laid, *({},) * (len(q) - 1 - len(laid))) if any(laid) else None,
         marks=(
             *_string_marks(figure, dt, states, gap[1:]), *_passing_marks(figure, dt, lost), *_held_marks(simulation, parts),
             *_still_marks(dt, frozen_at),

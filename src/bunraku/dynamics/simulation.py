@@ -17,6 +17,7 @@ from bunraku.figure.records import LinkKind
 from bunraku.kernels.entry_point import ahead
 from bunraku.kinematics.forward import configuration
 from bunraku.motion import Mark
+from bunraku.motion.laid_strings import LaidPoints
 
 Array = NDArray[np.float64]
 STEP_TOLERANCE = 1e-13  # [rad or m] error that Newton's method may leave in a step
@@ -161,6 +162,14 @@ class Simulation:
     def meetings(self, first: int) -> list[Mark]:
         """Marks where bodies met in the last `run`, which began with step number `first`; without touch there are none."""
         return []
+
+    def laid(self, steps: Steps) -> list[LaidPoints]:
+        """Where strings lay on bodies after each of the `steps` of the last `run`; without touch there is nothing to say."""
+        return []
+
+    def laid_now(self) -> LaidPoints:
+        """Where strings lie on bodies now; without touch on none."""
+        return {}
 
     def touching(self) -> list[str]:
         """Which bodies may touch, in lines for a reader; without touch there are none."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.figure.figure import Figure
+from bunraku.motion.laid_strings import laid_between
 from bunraku.motion.orientation import turns
 from bunraku.motion.track import FORCE_FIELDS, OPTIONAL_FIELDS, Track
 from bunraku.spatial import so3
@@ -45,19 +46,23 @@ def sampled(track: Track, t: Array, times: Array) -> Track:
     def linear(values: Array | None) -> Array | None:
         return None if values is None else straight(values[before], values[after], s)
 
-    q = between(track.figure, track.q[before], track.q[after], s)
-    return replace(track, q=q, **{field: linear(getattr(track, field)) for field in OPTIONAL_FIELDS})  # type: ignore[arg-type]
+    q, laid = between(track.figure, track.q[before], track.q[after], s), None
+    if track.laid is not None:
+        laid = tuple(laid_between(track.laid[a], track.laid[b], x) for a, b, x in zip(before, after, s.tolist(), strict=True))
+    fields = {field: linear(getattr(track, field)) for field in OPTIONAL_FIELDS}
+    return replace(track, q=q, laid=laid, **fields)  # type: ignore[arg-type]
 
 
 def blended(a: Track, b: Track, s: Array, s_dt: Array) -> Track:
     """A track that changes from `a` to `b`, which have the same times, as `s` goes from 0 to 1 at the rate `s_dt` [1/s].
 
-    Forces belong to the physics of one motion or the other, and are left out.
+    Forces, and where strings lie on bodies, belong to the physics of one motion or the other, and are left out.
     """
     v = None
     if a.v is not None and b.v is not None:
         v = straight(a.v, b.v, s) + s_dt[:, None] * (b.q - a.q)
-    return replace(b, q=between(b.figure, a.q, b.q, s), v=v, gap=None, **dict.fromkeys(FORCE_FIELDS))  # type: ignore[arg-type]
+    q = between(b.figure, a.q, b.q, s)
+    return replace(b, q=q, v=v, gap=None, laid=None, **dict.fromkeys(FORCE_FIELDS))  # type: ignore[arg-type]
 
 
 def unwrapped(track: Track) -> Track:

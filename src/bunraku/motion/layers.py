@@ -245,4 +245,4 @@ def _layered(track: Track, t: Array, layers: Sequence[Layer]) -> Track:
     if np.array_equal(q, track.q):
         return track
     v = None if track.v is None else np.where(q == track.q + offset, track.v + rate, 0.0)
-    return replace(track, q=q, v=v, gap=None, **dict.fromkeys(FORCE_FIELDS))  # type: ignore[arg-type]
+    return replace(track, q=q, v=v, gap=None, laid=None, **dict.fromkeys(FORCE_FIELDS))  # type: ignore[arg-type]

@@ -53,7 +53,7 @@ def closed(track: Track, t: Array, blend: float, travel: bool) -> Track:
     if track.v is not None:
         v = track.v + (6.0 * s * (1.0 - s) / blend)[:, None] * lack + (s * (3.0 * s - 2.0))[:, None] * w
         v[-1] = track.v[0]
-    return replace(track, q=q, v=v, gap=None, **dict.fromkeys(FORCE_FIELDS))  # type: ignore[arg-type]
+    return replace(track, q=q, v=v, gap=None, laid=None, **dict.fromkeys(FORCE_FIELDS))  # type: ignore[arg-type]
 
 
 def travels(figure: Figure) -> bool:
@@ -67,7 +67,7 @@ def repeated(track: Track, times: int) -> Track:
     rounds = [track.q[:-1] + k * gain for k in range(times)]
     q = np.concatenate([*rounds, track.q[-1:] + (times - 1) * gain])
     v = None if track.v is None else np.concatenate([*[track.v[:-1]] * times, track.v[-1:]])
-    none: Any = dict.fromkeys(("gap", *FORCE_FIELDS))
+    none: Any = dict.fromkeys(("gap", "laid", *FORCE_FIELDS))
     return replace(track, q=q, v=v, **none)
 
 

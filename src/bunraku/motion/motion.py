@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from bunraku.errors import MotionError, UnknownName
 from bunraku.figure.figure import Figure
 from bunraku.motion.interpolate import sampled, unwrapped
+from bunraku.motion.laid_strings import Laid
 from bunraku.motion.looping import closed, repeated, travels
 from bunraku.motion.orientation import continuous, turns
 from bunraku.motion.seam import appended, faded
@@ -64,7 +65,7 @@ class Motion(Shown):
     def of(
         cls, figure: Figure, t: ArrayLike, q: ArrayLike, *, v: ArrayLike | None = None,
         tension: ArrayLike | None = None, contact: ArrayLike | None = None, gap: ArrayLike | None = None,
-        energy: ArrayLike | None = None, marks: tuple[Mark, ...] = (), name: str = "",
+        energy: ArrayLike | None = None, marks: tuple[Mark, ...] = (), name: str = "", laid: Laid | None = None,
     ) -> Motion:  # fmt: skip
         """The motion of one figure.
 
@@ -78,11 +79,12 @@ class Motion(Shown):
         energy: kinetic and potential [J], (T, 2)
         marks: moments with names
         name: of the track; the figure's by default
+        laid: where strings lie on bodies, for each sample (bunraku.motion.laid_strings)
 
         Raises MotionError if sizes do not fit or times do not increase, NotFinite if a number is not finite.
         """
         arrays = cast(tuple[Array, Any, Any, Any, Any, Any], (q, v, tension, contact, gap, energy))  # Track makes arrays of them
-        return cls(cast(Array, t), (Track(figure, *arrays, name),), marks)
+        return cls(cast(Array, t), (Track(figure, *arrays, name, laid),), marks)
 
     def play(self, **options: Any) -> Any:
         """Plays this motion: in the cell of a notebook, or else on the stage, in the browser, until Ctrl-C.

@@ -62,11 +62,15 @@ def rows(track: Track, which: slice | NDArray[np.bool_]) -> Track:
     """The samples of a `track` at the rows `which`."""
     values = {field: getattr(track, field) for field in ("q", *OPTIONAL_FIELDS)}
     picked: Any = {k: x[which] for k, x in values.items() if x is not None}
-    return Track(track.figure, name=track.name, **picked)
+    laid = None if track.laid is None else tuple(track.laid[k] for k in np.arange(len(track))[which])
+    return Track(track.figure, name=track.name, laid=laid, **picked)
 
 
 def _stacked(a: Track, b: Track) -> Track:
     """One track after the other, with the fields that both have."""
     pairs = {field: (getattr(a, field), getattr(b, field)) for field in ("q", *OPTIONAL_FIELDS)}
     both: Any = {k: np.concatenate([x, y]) for k, (x, y) in pairs.items() if x is not None and y is not None}
-    return Track(a.figure, name=a.name, **both)
+    laid = None
+    if a.laid is not None or b.laid is not None:
+        laid = tuple(one for track in (a, b) for one in track.laid or ({},) * len(track))
+    return Track(a.figure, name=a.name, laid=laid, **both)

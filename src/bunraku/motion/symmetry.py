@@ -32,6 +32,8 @@ class Symmetry:
     signs: Array
     strings: NDArray[np.int64]
     contacts: NDArray[np.int64]
+    across: Array
+    """(3,) −1 for the axis across the mirror, 1 for the others."""
 
     def mirrored(self, track: Track) -> Track:
         """The mirror image of a `track`."""
@@ -39,8 +41,12 @@ class Symmetry:
         def exchange(values: Array | None, order: NDArray[np.int64], signs: Any = 1.0) -> Array | None:
             return None if values is None else values[:, order] * signs
 
+        laid = None
+        if track.laid is not None:
+            laid = tuple({k: one[j] * self.across for k, j in enumerate(self.strings) if j in one} for one in track.laid)
         return replace(
             track,
+            laid=laid,
             q=track.q[:, self.order] * self.signs,
             v=exchange(track.v, self.order, self.signs),
             tension=exchange(track.tension, self.strings),
@@ -101,7 +107,7 @@ def _about(figure: Figure, axis: int, tolerance: float) -> Symmetry:
             if screws[other].before != pairs.get(screws[name].before, ""):
                 raise MotionError(f"{name!r} and {other!r} are attached to parts that are not a pair")
     contacts = [contact.name for contact in figure.contacts]
-    return Symmetry(order, signs, _order(ropes), _order({name: partner(name, contacts) for name in contacts}))
+    return Symmetry(order, signs, _order(ropes), _order({name: partner(name, contacts) for name in contacts}), S)
 
 
 @dataclass(frozen=True, eq=False)

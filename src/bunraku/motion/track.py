@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from bunraku.errors import MotionError, NotFinite
 from bunraku.figure.figure import Figure
+from bunraku.motion.laid_strings import Laid, checked, same
 
 Array = NDArray[np.float64]
 FORCE_FIELDS = ("tension", "contact", "energy")
@@ -35,6 +36,8 @@ class Track:
     """Kinetic and potential energy [J]."""
     name: str = ""
     """By default the figure's name."""
+    laid: Laid | None = None
+    """Where strings lie on bodies, for each sample; None where that is not known, or none does."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "name", self.name or self.figure.name)
@@ -51,6 +54,9 @@ class Track:
                 )
             rows = len(values)
             object.__setattr__(self, field, values)
+        if self.laid is not None:
+            laid = checked(self.laid, len(self), len(self.figure.strings), self.name)
+            object.__setattr__(self, "laid", laid if any(laid) else None)
 
     def _columns(self) -> dict[str, int]:
         figure = self.figure
@@ -76,6 +82,7 @@ class Track:
             isinstance(other, Track)
             and self.name == other.name
             and all(_same(getattr(self, f), getattr(other, f)) for f in ("q", *OPTIONAL_FIELDS))
+            and same(self.laid, other.laid)
             and self.figure == other.figure
         )
 

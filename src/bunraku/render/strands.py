@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.figure.figure import Figure
-from bunraku.figure.plain_wrapping import branches
+from bunraku.figure.plain_wrapping import Branched, branches
 from bunraku.figure.pulley import Drum
 from bunraku.figure.shape import Color
 from bunraku.kinematics.ways import placing
+from bunraku.motion.laid_strings import LaidPoints
 
 Array = NDArray[np.float64]
 
@@ -38,11 +39,14 @@ class Strand:
     tension: float | None = None
 
 
-def strands(figure: Figure, frames: Array, q: ArrayLike | None = None, tension: ArrayLike | None = None) -> tuple[Strand, ...]:
+def strands(
+    figure: Figure, frames: Array, q: ArrayLike | None = None, tension: ArrayLike | None = None, laid: LaidPoints | None = None
+) -> tuple[Strand, ...]:
     """The strings and wires of a `figure` whose frames X_WF are `frames` (n, 4, 4).
 
     q: configuration [rad, m], so that slack strings sag
     tension: of strings, then wires [N], so that taut ones are coloured by it
+    laid: points of strings that lie on bodies, as a sample of `Track.laid` has them
     """
     where = placing(figure, frames)
     values = None if q is None else np.asarray(q, float)
@@ -54,6 +58,9 @@ def strands(figure: Figure, frames: Array, q: ArrayLike | None = None, tension: 
             length = string.wound(0.0 if string.variable is None else float(values[figure.index(string.variable)]))
         pull = float(pulls[k]) if pulls is not None and k < len(pulls) else None
         ways = branches(where, string)
+        if laid and k in laid:  # straight from the hook to the bodies, along them, and straight to the spindle
+            points = np.concatenate([ways[0].points[:1], laid[k], ways[0].points[-1:]])
+            ways = [Branched(points, float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum()))]
         if length is not None and len(ways) == 1:  # an arc is drawn in straight pieces, which are shorter
             length += float(np.linalg.norm(np.diff(ways[0].points, axis=0), axis=1).sum()) - ways[0].length
         out += [Strand(way.points, length if len(ways) == 1 and not wound else None, pull) for way in ways]

@@ -162,7 +162,8 @@ class _Shots:
 
     def _strands(self, n: int, k: int, X: Array) -> tuple[Strand, ...]:
         track = self.motion.tracks[n]
-        return strands(track.figure, X, track.q[k], None if track.tension is None else track.tension[k])
+        pulls, laid = None if track.tension is None else track.tension[k], None if track.laid is None else track.laid[k]
+        return strands(track.figure, X, track.q[k], pulls, laid)
 
     def _cameras(self, aspect: float, follow: bool | None) -> list[Camera]:
         """One camera that sees the whole motion; or, to follow a motion that goes far, one for each sample."""

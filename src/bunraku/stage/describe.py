@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from bunraku.figure import WORLD, Box, Branch, Capsule, Cylinder, Drum, Figure, Frame, Mesh, Point, Pulley, Sphere
 from bunraku.figure.string import String
 from bunraku.motion import Motion, Track
+from bunraku.motion.laid_strings import as_rows
 from bunraku.scene import Heightfield, Plane, Scene
 from bunraku.stage import motion_series
 from bunraku.stage.entry import Entry, Recorded
@@ -31,7 +32,7 @@ from bunraku.stage.messages import (
     WayJson,
 )
 
-Field = Literal["t", "q", "tension", "contact", "series"]
+Field = Literal["t", "q", "tension", "contact", "series", "laid", "laidPoints"]
 
 
 def piece(key: str, entry: Entry, content: ContentJson) -> PieceJson:
@@ -120,6 +121,10 @@ class Blocks:
             values = getattr(track, field)
             if values is not None:
                 self.add(field, values, ghost=ghost, track=number)
+        if track.laid is not None:
+            rows, points = as_rows(track.laid)
+            self.add("laid", rows, ghost=ghost, track=number)
+            self.add("laidPoints", points, ghost=ghost, track=number)
         return {"name": name, "ghost": ghost, "figure": -1}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.figure import Figure
+from bunraku.motion.laid_strings import LaidPoints
 from bunraku.scene import Scene
 from bunraku.stage.hand_commands import Command
 
@@ -29,6 +30,8 @@ class Sample:
     """Strings (figure, name) that are pulled farther than any configuration reaches."""
     notices: tuple[str, ...] = ()
     """Messages for the visitors, each shown once."""
+    laid: tuple[LaidPoints, ...] = ()
+    """Where strings of each figure lie on bodies; empty if none can."""
 
 
 class Live(Protocol):

@@ -200,9 +200,12 @@ class SceneJson(TypedDict):
 
 
 class BlockJson(TypedDict):
-    """The layout of one array in the samples of a piece: its content and length. Arrays are stored one after the other."""
+    """The layout of one array in the samples of a piece: its content and length. Arrays are stored one after the other.
 
-    field: Literal["t", "q", "tension", "contact", "series"]
+    Strings that lie on bodies have a row of `laid` each: sample, string, and how many rows of `laidPoints` [m] are theirs.
+    """
+
+    field: Literal["t", "q", "tension", "contact", "series", "laid", "laidPoints"]
     type: Literal["f4", "f8"]
     rows: int
     columns: int

@@ -30,6 +30,7 @@ def recorded(live: Live, samples: Sequence[Sample]) -> Recorded:
             Track(
                 figure, np.array([s.q[k] for s in samples]), tension=tension,
                 name=figure.name if copy == 1 else f"{figure.name} {copy}",
+                laid=tuple(s.laid[k] if s.laid else {} for s in samples),
             )
         )  # fmt: skip
     t = np.array([s.t for s in samples])
@@ -47,7 +48,8 @@ def trimmed(piece: Recorded, start: float, stop: float) -> Recorded:
 
     def cut(track: Track) -> Track:
         fields = {f: getattr(track, f)[rows] for f in ("q", "v", "tension", "contact") if getattr(track, f) is not None}
-        return replace(track, **fields)
+        laid = None if track.laid is None else tuple(track.laid[k] for k in np.flatnonzero(rows))
+        return replace(track, laid=laid, **fields)
 
     zero = float(motion.t[rows][0])
     marks = tuple(replace(m, t=m.t - zero) for m in motion.marks if start <= m.t <= stop)

@@ -4,7 +4,8 @@ The page sends JSON objects {"n": 1, "type": …}, numbered from 1, of which the
 bytes, ACK and a u32, for the newest sample that it has drawn. The stage answers with JSON (`messages`), and with samples:
 
     u8 SAMPLE, u8 0, u16 visit, u32 number, f64 t, f32 q of every figure, f32 tensions of every figure,
-    f32 series, u8 for each rope: 1 if it is at its limit
+    f32 series, u8 for each rope: 1 if it is at its limit; then for each rope that lies on bodies:
+    u16 figure, u16 rope, u16 n, n times three f32: the points between its ends
 
 `visit` counts the page's joins: a sample that was under way when the page joined another entry belongs to an earlier visit, and
 the page drops it.
@@ -156,7 +157,13 @@ class Packer:
         series = sample.series or (0.0,) * self._series
         floats = np.concatenate((*sample.q, *tension, series)).astype("<f4")
         limit = np.array([(k, name) in sample.at_limit for k, names in enumerate(self._ropes) for name in names], "u1")
-        return struct.pack("<BBHId", MessageKind.SAMPLE, 0, 0, number & 0xFFFFFFFF, sample.t) + floats.tobytes() + limit.tobytes()
+        head = struct.pack("<BBHId", MessageKind.SAMPLE, 0, 0, number & 0xFFFFFFFF, sample.t)
+        laid = [
+            struct.pack("<HHH", k, rope, len(points)) + points.astype("<f4").tobytes()
+            for k, one in enumerate(sample.laid)
+            for rope, points in one.items()
+        ]
+        return b"".join((head, floats.tobytes(), limit.tobytes(), *laid))
 
 
 def addressed(sample: bytes, visit: int) -> bytes:

@@ -388,6 +388,7 @@ class Simulated:
         return Sample(
             self._t, tuple(puppet.q.copy() for puppet in self._puppets), tuple(puppet.tension for puppet in self._puppets),
             (kinetic, potential, kinetic + potential, 1e3 * error), tuple(sorted(self._held)), news,
+            tuple(puppet.simulation.laid_now() for puppet in self._puppets),
         )  # fmt: skip
 
 

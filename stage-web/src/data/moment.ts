@@ -1,6 +1,7 @@
 /** What is known of one figure at one moment, and how a live sample is unpacked into such moments. */
 import { hasMass } from '../geometry/kinematics'
 import type { Figure } from '../messages'
+import type { LaidRopes } from './samples'
 
 export interface Moment {
   q: Float32Array
@@ -9,6 +10,8 @@ export interface Moment {
   contact: Float32Array | null
   /** 1 for each string that is pulled to where no configuration reaches. */
   atLimit: Uint8Array | null
+  /** Points of ropes that lie on bodies; null where none does. */
+  laid: LaidRopes | null
 }
 
 export interface LiveSample {
@@ -25,7 +28,7 @@ export function readSampleHeader(data: DataView): { visit: number; number: numbe
 
 const HEADER_BYTES = 16
 
-/** Unpacks a binary message: q of every figure, tensions of every figure, series, limits of every figure. */
+/** Unpacks a binary message: q of every figure, tensions of every figure, series, limits of every figure, ropes on bodies. */
 export function unpackLiveSample(data: DataView, figures: Figure[], seriesCount: number): LiveSample {
   let at = data.byteOffset + HEADER_BYTES
   const floats = (n: number) => {
@@ -47,7 +50,15 @@ export function unpackLiveSample(data: DataView, figures: Figure[], seriesCount:
     tension: hasMass(figure) ? tension[k] : null,
     contact: null,
     atLimit: atLimit[k],
+    laid: null as LaidRopes | null,
   }))
+  const end = data.byteOffset + data.byteLength
+  while (at + 6 <= end) {
+    const [figure, rope, count] = new Uint16Array(data.buffer.slice(at, at + 6) as ArrayBuffer)
+    at += 6
+    const moment = moments[figure]
+    moment.laid = (moment.laid ?? new Map<number, Float32Array>()).set(rope, floats(3 * count))
+  }
   const { number, t } = readSampleHeader(data)
   return { number, t, moments, series }
 }

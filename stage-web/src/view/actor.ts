@@ -59,6 +59,7 @@ export class Actor {
       tension: null,
       contact: null,
       atLimit: null,
+      laid: null,
     }
     const visible = figure.shapes.length > 0 ? figure.shapes : bones(figure)
     for (const shape of visible) this.add(shape, shapes)

@@ -1,7 +1,7 @@
 /** Everything on the stage that belongs to one piece: its figures, their strings, trails and balance, the obstacles. */
 import { Box3, type BufferGeometry, Group, Mesh, MeshStandardMaterial, Raycaster, Vector3 } from 'three'
 import type { Moment } from '../data/moment'
-import { interpolate, type Samples, sampleBefore } from '../data/samples'
+import { interpolate, laidAt, type Samples, sampleBefore } from '../data/samples'
 import { extent } from '../geometry/kinematics'
 import type { Piece } from '../messages'
 import type { Palette } from '../theme'
@@ -80,6 +80,7 @@ export class Cast {
       const i = sampleBefore(t, time + 1e-9)
       actor.moment.tension = track.tension?.row(i) ?? null
       actor.moment.contact = track.contact?.row(i) ?? null
+      actor.moment.laid = track.laid === undefined ? null : laidAt(track.laid, t, time)
     }
   }
 

@@ -7,20 +7,18 @@ import { LineSegmentsGeometry } from 'three/examples/jsm/lines/LineSegmentsGeome
 export class Lines {
   readonly object: LineSegments2
   readonly material: LineMaterial
-  private readonly positions: Float32Array
-  private readonly colors: Float32Array
+  private positions: Float32Array
+  private colors: Float32Array
   private readonly geometry = new LineSegmentsGeometry()
   private count = 0
 
   constructor(
-    private readonly most: number,
+    private most: number,
     width: number,
     options: { depthTest?: boolean; opacity?: number } = {},
   ) {
     this.positions = new Float32Array(6 * most)
     this.colors = new Float32Array(6 * most)
-    this.geometry.setPositions(this.positions)
-    this.geometry.setColors(this.colors)
     this.material = new LineMaterial({
       linewidth: width,
       vertexColors: true,
@@ -31,7 +29,26 @@ export class Lines {
     this.material.toneMapped = false
     this.object = new LineSegments2(this.geometry, this.material)
     this.object.frustumCulled = false
+    this.allocate()
+  }
+
+  private allocate(): void {
+    this.geometry.setPositions(this.positions)
+    this.geometry.setColors(this.colors)
     for (const name of ['instanceStart', 'instanceColorStart']) this.buffer(name).setUsage(DynamicDrawUsage)
+  }
+
+  /** Room for twice as many segments. */
+  private grow(): void {
+    const larger = (old: Float32Array) => {
+      const out = new Float32Array(2 * old.length)
+      out.set(old)
+      return out
+    }
+    this.most *= 2
+    this.positions = larger(this.positions)
+    this.colors = larger(this.colors)
+    this.allocate()
   }
 
   private buffer(name: string): InstancedInterleavedBuffer {
@@ -43,7 +60,7 @@ export class Lines {
   }
 
   segment(points: ArrayLike<number>, i: number, j: number, a: Color, b: Color = a): void {
-    if (this.count >= this.most) return
+    if (this.count >= this.most) this.grow()
     const k = 6 * this.count++
     for (let c = 0; c < 3; c++) {
       this.positions[k + c] = points[i + c]

@@ -85,7 +85,8 @@ export class Ropes {
   private drawRope(drawn: DrawnRope, palette: Palette, floor: number): void {
     const { actor, rope, index } = drawn
     const { moment } = actor
-    const branches = waysOf(actor, rope)
+    const on = moment.laid?.get(index)
+    const branches = on === undefined ? waysOf(actor, rope) : [alongBodies(actor, rope, on)]
     const corners = branches.flatMap(({ points }) => points)
     const spans = corners.slice(1).map((corner, i) => corner.distanceTo(corners[i]))
     // From the end of one branch to the beginning of the next there is no string.
@@ -106,10 +107,14 @@ export class Ropes {
     this.chooseColor(drawn, palette)
     // A string slips through its eyelets: all that is slack hangs in the longest span.
     const longest = spans.indexOf(Math.max(...spans))
+    const bends = on !== undefined || wraps(rope)
+    if (drawn.curve.length / 3 < spans.length + PIECES) {
+      drawn.curve = new Float64Array(3 * (spans.length + PIECES))
+    }
     const room = drawn.curve.length / 3 - 1
     let used = 0
     spans.forEach((span, i) => {
-      const pieces = i === longest || !wraps(rope) ? PIECES : 1
+      const pieces = i === longest || !bends ? PIECES : 1
       if (span === 0 || used + pieces > room) return
       const length = drawn.taut || i !== longest ? span : span - drawn.gap
       const part = drawn.curve.subarray(3 * used, 3 * (used + pieces + 1))
@@ -201,6 +206,15 @@ function waysOf(actor: Actor, rope: Rope): (Way & { weight: number })[] {
     branches[branches.length - 1].places.push(place)
   }
   return branches.map(({ places, weight }) => ({ ...way(places), weight }))
+}
+
+/** The way of a string that lies on bodies: from its hook over points on these (xyz) to its spindle. */
+function alongBodies(actor: Actor, rope: Rope, on: Float32Array): Way & { weight: number } {
+  const points = [actor.point(rope.path[0])]
+  for (let k = 0; k < on.length; k += 3) points.push(new Vector3().fromArray(on, k))
+  points.push(actor.point(rope.path[rope.path.length - 1]))
+  const length = points.slice(1).reduce((sum, point, i) => sum + point.distanceTo(points[i]), 0)
+  return { points, length, weight: 1 }
 }
 
 function notYetDrawn(actor: Actor, rope: Rope, index: number): DrawnRope {

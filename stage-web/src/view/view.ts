@@ -168,6 +168,7 @@ export class View {
       const { moment } = this.actors[track]
       moment.q.set(q)
       moment.tension = null
+      moment.laid = null
     }
     this.moved()
   }

@@ -24,7 +24,7 @@ from bunraku.spatial.algebra import dot3, get3, sub3
 class StringBodies(NamedTuple):
     """Strings that lie on bodies, and these bodies: spheres and capsules.
 
-    `lies`, `phi` and `legs` are remembered from step to step.
+    `lies`, `phi`, `legs`, `corners` and `route` are remembered from step to step.
     """
 
     link: Any
@@ -47,6 +47,8 @@ class StringBodies(NamedTuple):
     """(strings, 2 room + 2, 3) corners of the way of each at the end of the last step, in the world [m]."""
     corners: Any
     """(strings,) how many corners."""
+    route: Any
+    """(strings, room) the bodies on which it lies there, in their order along it: half as many as corners between its ends."""
     order: Any
     """(room,) scratch: the bodies that a string may meet, in their order along it."""
     along: Any
@@ -206,6 +208,7 @@ def look_along(b, t, R, p, o, x, f, done):
                 if f[k, 0] > 0.0:
                     _corner(b, s, count, x, k + 2, o)
                     _corner(b, s, count + 1, x, k + 3, o)
+                    b.route[s, count // 2] = body
                     count += 2
         _corner(b, s, count, x, last, o)
         b.corners[s] = count + 1

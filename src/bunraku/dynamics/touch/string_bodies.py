@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,11 +14,26 @@ from bunraku.errors import BunrakuError, UnknownName
 from bunraku.figure import WORLD, Figure
 from bunraku.figure.shape import Capsule, Sphere
 from bunraku.kinematics import pose
+from bunraku.kinematics.capsule_geodesic import along_capsule
 from bunraku.kinematics.draping import segment_distance
+from bunraku.kinematics.forward import Pose
+from bunraku.motion.laid_strings import LaidPoints
 from bunraku.scene import Scene
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LaidLog:
+    """Bodies on which strings lay at the ends of steps, a row each, in their order along each string."""
+
+    step: NDArray[np.int64]
+    string: NDArray[np.int64]
+    """Numbers of the strings among those in StringBodies."""
+    body: NDArray[np.int64]
+    corners: Array
+    """(rows, 2, 3) where the string meets the body, and where it leaves it [m]."""
 
 
 def string_bodies(
@@ -35,7 +52,7 @@ def string_bodies(
     core = np.array([_core(thing) for thing in things], float).reshape(-1, 2, 3)
     radius = np.array([_radius(thing) for thing in things], float)
     now, compiled = pose(figure, q), figure.compiled
-    placed = [_placed(figure, now.q, thing.joint, ends) for thing, ends in zip(things, core, strict=True)]
+    placed = [_placed(figure, now, thing.joint, ends) for thing, ends in zip(things, core, strict=True)]
     may, through = np.ones((len(strings), len(things)), np.bool_), []
     for s, index in enumerate(strings):
         rope = figure.strings[index]
@@ -51,7 +68,8 @@ def string_bodies(
     bodies = StringBodies(
         np.array(strings, np.int64), np.array([thing.joint for thing in things], np.int64), core, radius, may,
         np.zeros(may.shape, np.int64), np.zeros(may.shape), np.zeros(may.shape, np.bool_), np.zeros((n, 2 * room + 2, 3)),
-        np.zeros(n, np.int64), np.zeros(room, np.int64), np.zeros(room), np.zeros(len(compiled.tree.joints), np.bool_),
+        np.zeros(n, np.int64), np.zeros((n, room), np.int64), np.zeros(room, np.int64), np.zeros(room),
+        np.zeros(len(compiled.tree.joints), np.bool_),
     )  # fmt: skip
     return bodies, tuple(thing.name for thing in things), tuple(through)
 
@@ -106,34 +124,42 @@ def _core(thing: Thing) -> Array:
     return se3.transform(thing.X, np.array([[0.0, 0.0, -half], [0.0, 0.0, half]]))
 
 
-def _placed(figure: Figure, q: Array, joint: int, ends: Array) -> Array:
-    """The core of a body on a joint in the world, at q."""
+def _placed(figure: Figure, now: Pose, joint: int, ends: Array) -> Array:
+    """The core of a body on a joint in the world, at the pose `now`."""
     if joint < 0:
         return ends
     frame = figure.compiled.joint_frame[joint]
-    X = pose(figure, q).X(frame) @ np.linalg.inv(figure.compiled.frame_X[figure.frame_index[frame]])
+    X = now.X(frame) @ np.linalg.inv(figure.compiled.frame_X[figure.frame_index[frame]])
     return se3.transform(X, ends)
 
 
-def drawn_way(figure: Figure, q: Array, bodies: StringBodies, s: int, *, pieces: int = 16) -> Array:
-    """The way of string `s` of `figure`, of those in `bodies`, at `q`, as points (n, 3) [m]: `pieces` on every body.
+def laid_points(figure: Figure, q: Array, bodies: StringBodies) -> LaidPoints:
+    """Where strings of `figure` lie on `bodies` at `q`, the end of the last step."""
+    count = np.maximum(bodies.corners // 2 - 1, 0)
+    string = np.repeat(np.arange(len(count)), count)
+    body = np.concatenate([np.zeros(0, np.int64), *(bodies.route[s, :n] for s, n in enumerate(count))])
+    corners = np.concatenate([np.zeros((0, 3)), *(bodies.legs[s, 1 : 1 + 2 * n] for s, n in enumerate(count))]).reshape(-1, 2, 3)
+    return points_on_bodies(figure, q, bodies, string, body, corners)
 
-    These are a little outside, so that the straight lines between them touch the body instead of cutting it.
+
+def points_on_bodies(
+    figure: Figure, q: Array, bodies: StringBodies, string: NDArray[np.int64], body: NDArray[np.int64], corners: Array
+) -> LaidPoints:
+    """The points of strings of `figure` on `bodies` at `q`, by the number of the string.
+
+    string, body: which string lies on which body, a row each, in the order along the string
+    corners: (rows, 2, 3) where it meets it and where it leaves it [m]
     """
-    corners = bodies.legs[s, : bodies.corners[s]]
-    on = np.flatnonzero(bodies.lies[s])
-    cores = [(_placed(figure, q, int(bodies.joint[k]), bodies.core[k]), float(bodies.radius[k])) for k in on]
-    out = [corners[0]]
-    for first, last in zip(corners[1:-1:2], corners[2:-1:2], strict=True):
-        ends, radius = min(
-            cores, key=lambda body: abs(_apart(first, first, *body[0]) - body[1]) + abs(_apart(last, last, *body[0]) - body[1])
-        )
-        chord = first + np.linspace(0.0, 1.0, pieces + 1)[:, None] * (last - first)
-        axis = ends[1] - ends[0]
-        share = np.clip((chord - ends[0]) @ axis / max(float(axis @ axis), 1e-300), 0.0, 1.0)
-        foot = ends[0] + share[:, None] * axis
-        outward = chord - foot
-        outward /= np.linalg.norm(outward, axis=1, keepdims=True)
-        widest = float(np.max(np.arccos(np.clip(np.sum(outward[1:] * outward[:-1], axis=1), -1.0, 1.0)), initial=0.0))
-        out += list(foot + radius / np.cos(0.5 * widest) * outward)
-    return np.array([*out, corners[-1]])
+    if not len(string):
+        return {}
+    now, out = pose(figure, q), dict[int, list[Array]]()
+    for s, k, (first, last) in zip(string, body, corners, strict=True):
+        number = int(bodies.link[s])
+        before = out.setdefault(number, [])
+        hook = figure.strings[number].hook
+        come = first - (before[-1] if before else now.point(hook.frame, hook.position))
+        size = float(np.linalg.norm(come))
+        come = come / size if size > 1e-9 else last - first
+        core = _placed(figure, now, int(bodies.joint[k]), bodies.core[k])
+        before += list(along_capsule(first, come, last, core, float(bodies.radius[k])))
+    return {number: np.array(points) for number, points in out.items()}

@@ -41,6 +41,18 @@ def _log(t, w, o, lam, k, count, ints, floats):
     return count
 
 
+@bare
+def _log_strings(b, k, count, ints, floats):
+    """Rows for the bodies on which strings lie at the end of step k, in their order along each. Returns the new count."""
+    for s in range(b.link.shape[0]):
+        for i in range(b.corners[s] // 2 - 1):
+            ints[count, 0], ints[count, 1], ints[count, 2] = k, -1 - s, b.route[s, i]
+            for r in range(3):
+                floats[count, r], floats[count, 3 + r] = b.legs[s, 2 * i + 1, r], b.legs[s, 2 * i + 2, r]
+            count += 1
+    return count
+
+
 @kernel
 def touch_rollout(
     tree, tree_parts, bodies, strings, contacts, contact_memory, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L, G,
@@ -49,7 +61,8 @@ def touch_rollout(
     """`rollout` with `bodies` that may touch, and `strings` that may lie on bodies.
 
     Contacts that act are rows of `ints` (step, bodies a and b) and of
-    `floats` (impulse along the normal, across it, gap, point, normal from b to a).
+    `floats` (impulse along the normal, across it, gap, point, normal from b to a). So are bodies on which strings lie at the end of
+    a step: (step, −1 − string, body) and (where it meets the body, where it leaves it).
 
     done = (steps, rows of contacts, 1 where there was too little room for contacts): it ends early where there is no room for more.
     """
@@ -97,6 +110,8 @@ def touch_rollout(
         for c in range(nl):
             sums[c] = 0.0
         got, at, length, stuck, bounces, logged = 0, 0, MANIFOLD.parts, False, True, done[1]
+        if done[1] + laid.route.shape[0] * laid.route.shape[1] > ints.shape[0]:
+            break
         while at < MANIFOLD.parts:
             part = dt * length / MANIFOLD.parts
             for i in range(n):
@@ -140,9 +155,9 @@ def touch_rollout(
         if t.number[3] > 0:
             done[2] = 1
             break
-        if logged > ints.shape[0]:
+        if logged + laid.route.shape[0] * laid.route.shape[1] > ints.shape[0]:
             break
-        done[1] = logged
+        done[1] = _log_strings(laid, k, logged, ints, floats)
         for i in range(nq):
             w.vq[i] = (q1[i] - q[0, i]) / dt
             w.qm[i] = 0.5 * (q1[i] + q[0, i])

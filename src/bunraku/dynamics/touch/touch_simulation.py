@@ -14,7 +14,7 @@ from bunraku.dynamics.simulation import LEFT_SHARE, STEP_TOLERANCE, Simulation, 
 from bunraku.dynamics.touch.contact_memory import Memory, fresh_memory
 from bunraku.dynamics.touch.find_contacts import overlaps
 from bunraku.dynamics.touch.lay_strings import StringBodies
-from bunraku.dynamics.touch.string_bodies import drawn_way, string_bodies
+from bunraku.dynamics.touch.string_bodies import LaidLog, laid_points, points_on_bodies, string_bodies
 from bunraku.dynamics.touch.touch_parts import parts_of
 from bunraku.dynamics.touch.touch_rollout import touch_rollout
 from bunraku.errors import BunrakuError
@@ -23,6 +23,7 @@ from bunraku.figure.records import LINK_RECORD, POINT_RECORD, LinkKind
 from bunraku.kernels.compile import INTERPRETED
 from bunraku.kinematics import pose
 from bunraku.motion import Mark
+from bunraku.motion.laid_strings import LaidPoints
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
@@ -95,8 +96,9 @@ class TouchSimulation(Simulation):
         capacity = 32 + 4 * len(self.bodies.things)
         self._laid, self._laid_names, self._runs_through = string_bodies(figure, scene, touch, self.q)
         self._contacts, self._memory = contact_room(figure, capacity, self._laid), fresh_memory(capacity)
-        self.log: TouchLog = _log_of([], [])
+        self.log: TouchLog
         """Contacts of the last call of `run` or `step`."""
+        self.log, self._laid_log = _log_of([], [])
         self._parted, self._room_of = parts_of(figure.compiled.tree, whole=self._lays), figure.compiled.tree
         self._met: dict[tuple[int, int], int] = {}
         self._part_at_start()
@@ -158,12 +160,23 @@ class TouchSimulation(Simulation):
 
     def way(self, string: str) -> Array:
         """Where `string` runs now, as points (n, 3) [m], close together where it lies on bodies; nothing of it is inside these."""
-        for s, link in enumerate(self._laid.link):
-            if self.figure.strings[link].name == string and self._laid.corners[s]:
-                return drawn_way(self.figure, self.q, self._laid, s)
-        rope = next(rope for rope in self.figure.strings if rope.name == string)
-        now = pose(self.figure, self.q)
-        return np.array([now.point(at.frame, at.position) for at in rope.path])
+        k = next(k for k, rope in enumerate(self.figure.strings) if rope.name == string)
+        now, rope = pose(self.figure, self.q), self.figure.strings[k]
+        hook, *others = (now.point(at.frame, at.position) for at in rope.path)
+        return np.array([hook, *self.laid_now().get(k, ()), *others])
+
+    def laid_now(self) -> LaidPoints:
+        """Where strings lie on bodies now: points on these, by the number of the string."""
+        return laid_points(self.figure, self.q, self._laid)
+
+    def laid(self, steps: Steps) -> list[LaidPoints]:
+        """Where strings lay on bodies after each of the `steps` of the last `run`."""
+        log, out = self._laid_log, list[LaidPoints]()
+        edges = np.searchsorted(log.step, np.arange(len(steps.q) + 1))
+        for q, first, last in zip(steps.q, edges, edges[1:], strict=False):
+            own = slice(first, last)
+            out.append(points_on_bodies(self.figure, q, self._laid, log.string[own], log.body[own], log.corners[own]))
+        return out
 
     def lies_on(self, string: str) -> list[str]:
         """Names of the bodies on which `string` lies now."""
@@ -218,7 +231,7 @@ class TouchSimulation(Simulation):
         tree, done, first = self.figure.compiled.tree, np.zeros(3, np.int64), 0
         ints: list[NDArray[np.int64]] = []
         floats: list[Array] = []
-        room = 64 + 8 * len(self.bodies.things) + 4 * len(K)
+        room = 64 + 8 * len(self.bodies.things) + self._laid.route.size + 4 * len(K)
         while first < len(K):
             rows, numbers = np.empty((room, 3), np.int64), np.empty((room, 9))
             last = slice(first, None)
@@ -236,7 +249,7 @@ class TouchSimulation(Simulation):
                 self._grow()
             elif done[0] == 0:
                 room *= 4
-        self.log = _log_of(ints, floats)
+        self.log, self._laid_log = _log_of(ints, floats)
 
     def _grow(self) -> None:
         """Room for twice as many contacts."""
@@ -253,7 +266,12 @@ def _root(joints: NDArray[np.void], j: int) -> int:
     return int(j)
 
 
-def _log_of(ints: list[NDArray[np.int64]], floats: list[Array]) -> TouchLog:
+def _log_of(ints: list[NDArray[np.int64]], floats: list[Array]) -> tuple[TouchLog, LaidLog]:
+    """Contacts that acted, and bodies on which strings lay."""
     rows = np.concatenate([np.zeros((0, 3), np.int64), *ints])
     numbers = np.concatenate([np.zeros((0, 9)), *floats])
-    return TouchLog(rows[:, 0], rows[:, 1:], numbers[:, 0], numbers[:, 1], numbers[:, 2], numbers[:, 3:6], numbers[:, 6:])
+    strings = rows[:, 1] < 0
+    laid = LaidLog(rows[strings, 0], -1 - rows[strings, 1], rows[strings, 2], numbers[strings, :6].reshape(-1, 2, 3))
+    rows, numbers = rows[~strings], numbers[~strings]
+    log = TouchLog(rows[:, 0], rows[:, 1:], numbers[:, 0], numbers[:, 1], numbers[:, 2], numbers[:, 3:6], numbers[:, 6:])
+    return log, laid

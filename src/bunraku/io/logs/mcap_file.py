@@ -107,7 +107,8 @@ def _write_track(log: _Log, track: Track, times: list[int], prefix: str) -> None
         pulls = None if track.tension is None else track.tension[k]
         if pulls is not None:
             log.write(f"{prefix}tensions", "sensor_msgs/JointState", time, joint_state(time, ropes, effort=pulls.tolist()))
-        lines = [ros.line(hanging(s)[0].tolist(), StrandColors.plain) for s in strands(figure, X[k], track.q[k], pulls)]
+        drawn = strands(figure, X[k], track.q[k], pulls, None if track.laid is None else track.laid[k])
+        lines = [ros.line(hanging(strand)[0].tolist(), StrandColors.plain) for strand in drawn]
         log.see(time, [ros.entity(f"{prefix}string {n}", WORLD, time, **drawn) for n, drawn in enumerate(lines)])
 
 

@@ -96,7 +96,8 @@ def _write_strings(rr: Any, stream: Any, track: Track, t: Array, X: Array, entit
     color = [round(255 * c) for c in StrandColors.plain]
     for k, time in enumerate(t.tolist()):
         pulls = None if track.tension is None else track.tension[k]
-        drawn = [hanging(strand)[0] for strand in strands(track.figure, X[k], track.q[k], pulls)]
+        laid = None if track.laid is None else track.laid[k]
+        drawn = [hanging(strand)[0] for strand in strands(track.figure, X[k], track.q[k], pulls, laid)]
         stream.set_time("t", duration=time)
         stream.log(entity, rr.LineStrips3D(drawn, colors=color, radii=0.0015))
     stream.reset_time()

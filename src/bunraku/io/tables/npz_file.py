@@ -3,7 +3,8 @@
     data = numpy.load("walk.npz")
     data["t"], data["q"], data["variables"], data["figure"]      # the figure as YAML text
 
-The second track's arrays are called q1, v1, …. A motion with layers has their keys in `layers`, as JSON, and its arrays are those
+The second track's arrays are called q1, v1, …. Strings that lie on bodies are in `laid` (rows: sample, string, number of points)
+and `laid_points`. A motion with layers has their keys in `layers`, as JSON, and its arrays are those
 below the layers. The reader refuses pickles, arrays larger than the file, and numbers that are not finite.
 """
 
@@ -26,6 +27,7 @@ from bunraku.errors import BunrakuError, FileError
 from bunraku.figure import Figure
 from bunraku.io.yaml.figure_file import figure_yaml, parse_figure
 from bunraku.motion import Curve, Key, Layer, Mark, Motion, Track, layered
+from bunraku.motion.laid_strings import as_rows, from_rows
 from bunraku.motion.still import as_motion
 from bunraku.motion.track import OPTIONAL_FIELDS
 from bunraku.writing import writing
@@ -42,6 +44,8 @@ def save_npz(thing: Motion | Figure, path: str | PathLike[str], layers: Sequence
         arrays["layers"] = np.array(json.dumps([_plain(layer) for layer in layers]))
     for k, track in enumerate(motion.tracks):
         values = {field: getattr(track, field) for field in ("q", *OPTIONAL_FIELDS)}
+        if track.laid is not None:
+            values |= dict(zip(("laid", "laid_points"), as_rows(track.laid), strict=True))
         texts = {"figure": figure_yaml(track.figure), "name": track.name, "variables": list(track.figure.names)}
         arrays |= {_key(field, k): np.asarray(x) for field, x in (values | texts).items() if x is not None}
     with writing(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
@@ -147,6 +151,9 @@ def _track(file: _Archive, k: int) -> Track:
     if names != figure.names:
         raise file.refuse(f"the variables of {figure.name} are not those of the motion")
     values: dict[str, Any] = {field: file.array(_key(field, k)) for field in ("q", *OPTIONAL_FIELDS) if _key(field, k) in file}
+    if _key("laid", k) in file:
+        rows, points = file.array(_key("laid", k)), file.array(_key("laid_points", k))
+        values["laid"] = from_rows(rows, points, len(values["q"]))
     return Track(figure, name=file.text(_key("name", k)), **values)
 
 
