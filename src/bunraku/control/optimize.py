@@ -19,10 +19,10 @@ from bunraku.control.newton import Descent, DescentOptions, Iteration, Method, d
 from bunraku.control.optimum import Optimum
 from bunraku.control.taut_problem import TautExpansion, TautProblem
 from bunraku.control.taut_search import TautOptions, at_rest, search_taut
-from bunraku.control.touch_search import TouchSearchOptions, search_touch
+from bunraku.control.touch_search import TouchSearchOptions, search_touch, shift_by_halving
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import STEP_BITS
-from bunraku.dynamics.simulate import simulation_of
+from bunraku.dynamics.simulate import simulate, simulation_of
 from bunraku.dynamics.simulation import LEFT_SHARE, require_admissible
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
@@ -185,12 +185,23 @@ def _touching(
     if limits is not None:
         raise BunrakuError("limits do not go with touch yet\n  advice: leave them out, and weigh inputs more")
     s, begun = problem.system, worked()
-    simulation = simulation_of(s.figure, problem.start[: s.n_q], v, dt=s.dt, share=s.share, scene=scene, touch=touch)
+    simulation, finer = (
+        simulation_of(s.figure, problem.start[: s.n_q], v, dt=dt, share=s.share, scene=scene, touch=touch)
+        for dt in (s.dt, 0.5 * s.dt)
+    )
     curve, _ = _guessed(problem, guess, forces)
     run, history, outcome = search_touch(
         problem, simulation, curve, iterations=iterations, seed=seed, options=options.touch, progress=progress
     )
-    return Optimum(problem, run, no_gains(), history, outcome, {"optimize": worked() - begun}, scene, seed)
+    played, shift = None, None
+    if outcome != STOPPED:
+        played = simulate(
+            s.figure, run.u[:, : s.n_kin], duration=s.dt * len(run), dt=s.dt, q=problem.start[: s.n_q], v=v,
+            forces=run.u[:, s.n_kin :], share=s.share, scene=scene, touch=touch,
+        )  # fmt: skip
+        shift = shift_by_halving(finer, run, s.dt)
+    seconds = {"optimize": worked() - begun}
+    return Optimum(problem, run, no_gains(), history, outcome, seconds, scene, seed, played, shift)
 
 
 def _taut(

@@ -13,6 +13,7 @@ from bunraku.brief import brief
 from bunraku.control.control_problem import ControlProblem
 from bunraku.control.control_system import Rollout, System
 from bunraku.control.newton import Iteration
+from bunraku.control.touch_search import Shift
 from bunraku.figure import Effort, Figure
 from bunraku.kinematics.forward import Pose
 from bunraku.motion import Motion
@@ -41,6 +42,10 @@ class Optimum(Result):
     """The obstacles of the limits."""
     seed: int | None = None
     """Of the random numbers of a search with touch; None otherwise: other searches use none."""
+    played: Motion | None = None
+    """The motion as `simulate` makes it, with marks where bodies meet, after a search with touch; None otherwise."""
+    shift: Shift | None = None
+    """How far the motion moves where its time step is halved, after a search with touch; None otherwise."""
 
     __repr__ = brief
 
@@ -72,7 +77,7 @@ class Optimum(Result):
     @cached_property
     def motion(self) -> Motion:
         """The motion, with the tensions of its strings."""
-        return motion_of(self.system, self.run)
+        return motion_of(self.system, self.run) if self.played is None else self.played
 
     @property
     def tail(self) -> tuple[float, ...]:
@@ -89,6 +94,8 @@ class Optimum(Result):
             last = self.tail[-8:]
             expected = " ".join(f"{x:.0e}" for x in last)
             yield "search", f"expected decrease / cost in the last {len(last)} iterations: {expected}"
+        if self.shift is not None:
+            yield "steps", f"half as long, they would move {self.shift.frame} by up to {1e3 * self.shift.by:.2g} mm"
         shown, figure = self.widest_forces(4), self.system.figure
         for k in shown:
             values = self.forces[:, k]

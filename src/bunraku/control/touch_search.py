@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from bunraku.control.newton import Iteration
 from bunraku.dynamics import Simulation
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.kernels.clock import worked
+from bunraku.kinematics import frames_along
 from bunraku.outcome import STOPPED, Outcome
 from bunraku.progress import Listener, Progress
 
@@ -104,6 +106,29 @@ def simulated(problem: ControlProblem, simulation: Simulation, u: Array) -> Roll
     rates = np.concatenate([problem.start[None, s.n_q + s.n :], np.diff(q[:, s.n :], axis=0) / s.dt])
     done = np.concatenate([steps.q[:, s.n :], u[:, s.n_kin :]], 1)
     return Rollout(np.concatenate([q, p, rates], 1), done, steps.impulse, steps.states)
+
+
+class Shift(NamedTuple):
+    """How much a motion depends on its time step."""
+
+    frame: str
+    """The frame that is furthest from where it would be with steps half as long."""
+    by: float
+    """How far, at any sample [m]."""
+
+
+def shift_by_halving(finer: Simulation, run: Rollout, dt: float) -> Shift:
+    """How far `run`, with steps of `dt` [s], is from the motion of `finer`, which is at its start and has steps half as long.
+
+    Hands follow a smooth curve through those of the run; forces stay for as long as they did.
+    """
+    figure, n = finer.figure, finer.figure.n_dynamic
+    q, t = run.x[:, : figure.n_q], dt * np.arange(len(run.x))
+    hands = CubicSpline(t, q[:, n:])(finer.dt * np.arange(1, 2 * len(t) - 1))
+    steps = finer.copy().run(hands, np.repeat(run.u[:, figure.n_q - n :], 2, axis=0))
+    ours, theirs = (frames_along(figure, rows)[:, :, :3, 3] for rows in (q[1:], steps.q[1::2]))
+    apart = np.linalg.norm(ours - theirs, axis=2).max(0)
+    return Shift(figure.frames[int(np.argmax(apart))].name, float(apart.max()))
 
 
 class _Evolution:

@@ -160,19 +160,32 @@ def _excess(r, least, other, run, rise, turn):
 
 @bare
 def capsule_way(A, B, p0, p1, r, before):
-    """(0 past it, 1 on the mantle, 2 on a cap; T₁, T₂; arc) of the string from A to B past a capsule, with φ next to `before`."""
+    """(0 past it, 1 on the mantle, 2 on a cap; T₁, T₂; arc; φ) of the string from A to B past a capsule, with φ next to `before`.
+
+    Where there is no way on that side, because the string has slipped over an end, it is on the other.
+    """
     a, zero = sub3(p1, p0), (0.0, 0.0, 0.0)
     size = _norm(a)
     away, where = core_distance(A, B, p0, p1)
     phi = winding(A, B, p0, p1, before)
     if away >= r and not (abs(phi) > math.pi and 0.0 < where < 1.0):
-        return 0, zero, zero, 0.0
+        return 0, zero, zero, 0.0, phi
     if core_distance(A, A, p0, p1)[0] <= r or core_distance(B, B, p0, p1)[0] <= r:
-        return 0, zero, zero, 0.0  # an end is in it: no string can go round
+        return 0, zero, zero, 0.0, phi  # an end is in it: no string can go round
     if size < 1e-12:
         on, first, last, arc = _on_sphere(A, B, p0, r)
-        return (2 if on else 0), add3(p0, first), add3(p0, last), arc
+        return (2 if on else 0), add3(p0, first), add3(p0, last), arc, phi
     a = scale3(1.0 / size, a)
+    kind, first, last, arc = _past(A, B, p0, a, size, r, phi)
+    if kind == 0 and away < r:
+        phi = winding(A, B, p0, p1, 0.0)
+        kind, first, last, arc = _past(A, B, p0, a, size, r, phi)
+    return kind, first, last, arc, phi
+
+
+@bare
+def _past(A, B, p0, a, size, r, phi):
+    """The same with this φ."""
     if dot3(a, sub3(B, A)) < 0.0:  # so that it climbs from A to B
         kind, last, first, arc = _climb(B, A, p0, a, size, r, -phi)
     else:
@@ -285,7 +298,7 @@ def drape(link, points, x, f):
         for k in range(first + 1, last, 4):
             p0, p1, r = _real(get3(x, k)), _real(get3(x, k + 1)), points[k].radius
             A, B = _real(get3(x, _before(first, k, x, f, p0, p1, r))), _real(get3(x, _behind(last, k, x, f, p0, p1, r)))
-            kind, T1, T2, arc = capsule_way(A, B, p0, p1, r, points[k].weight)
+            kind, T1, T2, arc, phi = capsule_way(A, B, p0, p1, r, points[k].weight)
             if kind > 0:
                 touching += 1
                 total += arc
@@ -297,7 +310,7 @@ def drape(link, points, x, f):
                 put3(x, k + 3, T2)
             elif f[k, 0].real > 0.0:
                 moved = 1.0
-            put3(f, k, (float(kind), winding(A, B, p0, p1, points[k].weight), 0.0))
+            put3(f, k, (float(kind), phi, 0.0))
         if moved <= DRAPING.accuracy or (touching <= 1 and sweep > 0 and moved < 1.0):
             break
     return total

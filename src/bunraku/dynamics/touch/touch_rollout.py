@@ -1,7 +1,10 @@
 """Rollouts with touch. A step that cannot be taken at once is taken in parts: two halves, each of which may be halved again.
 
 That is so where Newton's method finds nothing, where bodies move further than they are thick, and where features of bodies change
-so much that what acts at the end of the step was in the way at its start.
+so much that what acts at the end of the step was in the way at its start. It is also so where two bodies meet, unless there are
+many: an impulse acts at the beginning of its step, along the normal that the bodies have there, but they meet only later, when one
+may have gone past the other by millimetres, and the normal is another. What follows then is wrong by as much, and by more where the
+body is wedged between two others (a ball between a shoe and the floor).
 """
 
 from __future__ import annotations
@@ -39,6 +42,30 @@ def _log(t, w, o, lam, k, count, ints, floats):
                 floats[count, 6 + r] = -w.f[first, r]
         count += 1
     return count
+
+
+@bare
+def _pair_acted(m, a, b):
+    """Whether two bodies pushed each other in the last part of a step."""
+    for old in range(m.number[0]):
+        x, y = m.key[old, 0], m.key[old, 1]
+        if m.acts[old] > 0 and ((x == a and y == b) or (x == b and y == a)):
+            return True
+    return False
+
+
+@bare
+def _meet_late(tree, t, w, memory, lam, v, dt):
+    """Whether two bodies begin to push each other that came nearer by more than MANIFOLD.meets in a part of length dt."""
+    for k in range(t.number[0]):
+        c, rate = t.head[k], 0.0
+        if not lam[c] > 0.0 or _pair_acted(memory, t.key[k, 0], t.key[k, 1]):
+            continue
+        for s in range(1, t.support[c, 0] + 1):
+            rate += w.A0[c, s] * v[tree.joints[t.support[c, s]].variable]
+        if rate * dt > MANIFOLD.meets:
+            return True
+    return False
 
 
 @bare
@@ -95,7 +122,7 @@ def touch_rollout(
     alone = workspace(own)
     lone = borrow(alone)
     done[0] = done[1] = done[2] = 0
-    origin = (0.0, 0.0, 0.0)
+    origin, few = (0.0, 0.0, 0.0), n <= MANIFOLD.many
     for k in range(K.shape[0]):
         if k % ROLLOUT.origin_every == 0 and nq > 0:
             place(own.joints, 0, own.joints.shape[0], q[0], (0.0, 0.0, 0.0), w.R, w.p, w.S)
@@ -125,7 +152,8 @@ def touch_rollout(
             )  # fmt: skip
             if t.number[3] > 0:
                 break
-            if bits_now < 0:
+            late = few and not firm and bits_now >= 0 and _meet_late(own, t, w, memory, impulse, va, part)
+            if bits_now < 0 or late:
                 length //= 2
                 forget_start(near)
                 continue
