@@ -15,7 +15,13 @@ const samples: Samples = {
 }
 
 function moment(q: number[], tension: number[] | null = null): Moment {
-  return { q: Float32Array.from(q), tension: tension && Float32Array.from(tension), contact: null, atLimit: null, laid: null }
+  return {
+    q: Float32Array.from(q),
+    tension: tension && Float32Array.from(tension),
+    contact: null,
+    atLimit: null,
+    laid: null,
+  }
 }
 
 describe('channels of a recorded piece', () => {

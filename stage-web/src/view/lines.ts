@@ -9,7 +9,7 @@ export class Lines {
   readonly material: LineMaterial
   private positions: Float32Array
   private colors: Float32Array
-  private readonly geometry = new LineSegmentsGeometry()
+  private geometry = new LineSegmentsGeometry()
   private count = 0
 
   constructor(
@@ -38,7 +38,7 @@ export class Lines {
     for (const name of ['instanceStart', 'instanceColorStart']) this.buffer(name).setUsage(DynamicDrawUsage)
   }
 
-  /** Room for twice as many segments. */
+  /** Room for twice as many segments, in another geometry: three.js remembers of each how many it had at first. */
   private grow(): void {
     const larger = (old: Float32Array) => {
       const out = new Float32Array(2 * old.length)
@@ -48,6 +48,9 @@ export class Lines {
     this.most *= 2
     this.positions = larger(this.positions)
     this.colors = larger(this.colors)
+    this.geometry.dispose()
+    this.geometry = new LineSegmentsGeometry()
+    this.object.geometry = this.geometry
     this.allocate()
   }
 
