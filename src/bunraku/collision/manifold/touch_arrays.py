@@ -169,7 +169,7 @@ class ManifoldOptions(NamedTuple):
     watched: int = 16
     """Pairs that may touch for each body, up to which all are watched one by one; with more, bodies are sorted."""
     meets: float = 1e-4
-    """How much nearer two bodies may come in the part of a step in which they meet [m]."""
+    """How far apart two bodies may be at the start of the part of a step in which they meet [m]."""
     many: int = 64
     """Dynamic variables of figures beyond which such steps are not divided: in a pile, some bodies meet in every step."""
     few_variables: int = 64

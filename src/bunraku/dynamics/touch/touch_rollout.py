@@ -55,15 +55,19 @@ def _pair_acted(m, a, b):
 
 
 @bare
-def _meet_late(tree, t, w, memory, lam, v, dt):
-    """Whether two bodies begin to push each other that came nearer by more than MANIFOLD.meets in a part of length dt."""
+def _meet_late(tree, t, w, memory, lam, q0, q1):
+    """Whether two bodies that begin to push each other between q0 and q1 were further apart at q0 than MANIFOLD.meets.
+
+    Their gap is closed at q1; so at q0 it was open by what it has closed since.
+    """
     for k in range(t.number[0]):
-        c, rate = t.head[k], 0.0
+        c, closed = t.head[k], 0.0
         if not lam[c] > 0.0 or _pair_acted(memory, t.key[k, 0], t.key[k, 1]):
             continue
         for s in range(1, t.support[c, 0] + 1):
-            rate += w.A0[c, s] * v[tree.joints[t.support[c, s]].variable]
-        if rate * dt > MANIFOLD.meets:
+            i = tree.joints[t.support[c, s]].variable
+            closed += w.A0[c, s] * (q1[i] - q0[i])
+        if closed > MANIFOLD.meets:
             return True
     return False
 
@@ -152,7 +156,7 @@ def touch_rollout(
             )  # fmt: skip
             if t.number[3] > 0:
                 break
-            late = few and not firm and bits_now >= 0 and _meet_late(own, t, w, memory, impulse, va, part)
+            late = few and not firm and bits_now >= 0 and _meet_late(own, t, w, memory, impulse, qa, q1)
             if bits_now < 0 or late:
                 length //= 2
                 forget_start(near)
