@@ -19,7 +19,7 @@ from bunraku.control.newton import Descent, DescentOptions, Iteration, Method, d
 from bunraku.control.optimum import Optimum
 from bunraku.control.taut_problem import TautExpansion, TautProblem
 from bunraku.control.taut_search import TautOptions, at_rest, search_taut
-from bunraku.control.touch_search import TouchSearchOptions, search_touch, shift_by_halving
+from bunraku.control.touch_search import TouchSearchOptions, between_samples, search_touch, shift_by_halving
 from bunraku.dynamics.puppeteer import Puppeteer, force_rows, kinematic_rows
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.simulate import simulate, simulation_of
@@ -185,21 +185,23 @@ def _touching(
     if limits is not None:
         raise BunrakuError("limits do not go with touch yet\n  advice: leave them out, and weigh inputs more")
     s, begun = problem.system, worked()
-    simulation, finer = (
-        simulation_of(s.figure, problem.start[: s.n_q], v, dt=dt, share=s.share, scene=scene, touch=touch)
-        for dt in (s.dt, 0.5 * s.dt)
+    parts = max(options.touch.finer, 1)
+    simulation, finer, half = (
+        simulation_of(s.figure, problem.start[: s.n_q], v, dt=s.dt / every, share=s.share, scene=scene, touch=touch)
+        for every in (1, parts, 2 * parts)
     )
     curve, _ = _guessed(problem, guess, forces)
     run, history, outcome = search_touch(
-        problem, simulation, curve, iterations=iterations, seed=seed, options=options.touch, progress=progress
+        problem, simulation, finer, curve, iterations=iterations, seed=seed, options=options.touch, progress=progress
     )
     played, shift = None, None
     if outcome != STOPPED:
         played = simulate(
-            s.figure, run.u[:, : s.n_kin], duration=s.dt * len(run), dt=s.dt, q=problem.start[: s.n_q], v=v,
-            forces=run.u[:, s.n_kin :], share=s.share, scene=scene, touch=touch,
-        )  # fmt: skip
-        shift = shift_by_halving(finer, run, s.dt)
+            s.figure, between_samples(run.x[:, s.n : s.n_q], parts), duration=s.dt * problem.steps, dt=s.dt / parts,
+            q=problem.start[: s.n_q], v=v, forces=np.repeat(run.u[:, s.n_kin :], parts, axis=0), share=s.share, scene=scene,
+            touch=touch,
+        ).resample(times=s.dt * np.arange(problem.steps + 1))  # fmt: skip
+        shift = shift_by_halving(half, run, 2 * parts)
     seconds = {"optimize": worked() - begun}
     return Optimum(problem, run, no_gains(), history, outcome, seconds, scene, seed, played, shift)
 

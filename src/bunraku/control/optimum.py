@@ -45,7 +45,7 @@ class Optimum(Result):
     played: Motion | None = None
     """The motion as `simulate` makes it, with marks where bodies meet, after a search with touch; None otherwise."""
     shift: Shift | None = None
-    """How far the motion moves where its time step is halved, after a search with touch; None otherwise."""
+    """How far the motion moves where the steps of its simulation are halved, after a search with touch; None otherwise."""
 
     __repr__ = brief
 
@@ -95,7 +95,10 @@ class Optimum(Result):
             expected = " ".join(f"{x:.0e}" for x in last)
             yield "search", f"expected decrease / cost in the last {len(last)} iterations: {expected}"
         if self.shift is not None:
-            yield "steps", f"half as long, they would move {self.shift.frame} by up to {1e3 * self.shift.by:.2g} mm"
+            yield (
+                "steps",
+                f"half as long as in the search, they would move {self.shift.frame} by {1e3 * self.shift.by:.2g} mm",
+            )
         shown, figure = self.widest_forces(4), self.system.figure
         for k in shown:
             values = self.forces[:, k]

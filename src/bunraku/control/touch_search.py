@@ -4,6 +4,9 @@ Each input moves by a smooth curve through a few knots, beside the guess and at 
 inputs are found by evolution with an adapted covariance (CMA-ES; Hansen, *The CMA evolution strategy: a tutorial*, 2016): many
 curves are simulated, the better half of them decides where the next are drawn, and how far. It needs no derivative, and crosses
 the jumps in which a foot meets a ball one step earlier.
+
+What follows an impact depends on the time step more than the rest of a motion. So the last iterations simulate with shorter steps,
+around the best hands found until then, and what is returned is a motion with these.
 """
 
 from __future__ import annotations
@@ -44,15 +47,22 @@ class TouchSearchOptions:
     """Curves that are simulated in each iteration."""
     narrow: float = 1e-4
     """The search has converged where all values spread by less than this [m or rad]."""
+    finer: int = 8
+    """Steps of the last iterations in each step of the motion; 1: no such iterations."""
+    last: int = 3
+    """How many these are, beside the others."""
+    last_spread: float = 0.25
+    """Standard deviation of values at knots at their beginning, as a share of the first."""
 
 
 def search_touch(
-    problem: ControlProblem, simulation: Simulation, guess: ControlCurve, *, iterations: int, seed: int,
+    problem: ControlProblem, simulation: Simulation, finer: Simulation, guess: ControlCurve, *, iterations: int, seed: int,
     options: TouchSearchOptions, progress: Listener | None,
 ) -> tuple[Rollout, tuple[Iteration, ...], Outcome]:  # fmt: skip
     """The best motion of `simulation`, which is at the start of `problem` and stays there, near the inputs of `guess`.
 
-    iterations: maximum number of iterations
+    finer: the same with shorter steps, for the last iterations
+    iterations: maximum number of iterations before these
     seed: of the random numbers
     options: numbers that tune the search
     progress: called at every iteration
@@ -63,49 +73,79 @@ def search_touch(
     knots = np.linspace(0.0, t[-1], options.knots + 1)
     scale = np.concatenate([np.ones(len(s.hands)), np.full(len(s.thrusts), options.force_scale)])
 
+    size, own = options.knots * s.n_u, simulation
+
     def run_of(values: Array) -> tuple[float, Rollout | None]:
         rows = np.concatenate([np.zeros((1, s.n_u)), values.reshape(options.knots, s.n_u)])
         u = guess.u.copy()
         u[:, s.chosen] += scale * CubicSpline(knots, rows, bc_type="clamped")(t[1:])
-        run = simulated(problem, simulation, u)
+        run = simulated(problem, own, u)
         return (np.inf, None) if run is None else (problem.total(run), run)
 
-    size = options.knots * s.n_u
     cost, first = run_of(np.zeros(size))
     if first is None:
         first = Rollout(guess.x, guess.u, np.zeros((problem.steps, s.n_links)), np.zeros((problem.steps, s.n_links), np.int8))
-    found = _Evolution(np.zeros(size), options.spread, options.samples, np.random.default_rng(seed))
-    best, history = (cost, first), []
-    outcome: Outcome = OUT_OF_ITERATIONS
+    dice = np.random.default_rng(seed)
+    found = _Evolution(np.zeros(size), options.spread, options.samples, dice)
+    best = _Tried(np.zeros(size), cost, first)
+    last, history, outcome = (options.last if options.finer > 1 else 0), list[Iteration](), OUT_OF_ITERATIONS
     try:
-        for number in range(iterations):
+        for number in range(iterations + last):
+            if number == iterations or (own is simulation and outcome.ok and last > 0):
+                own, found = finer, _Evolution(best.values, options.last_spread * options.spread, options.samples, dice)
+                cost, run = run_of(best.values)
+                best = _Tried(best.values, cost, best.run if run is None else run)
             begun = worked()
-            cost, run = found.generation(run_of)
-            if cost < best[0] and run is not None:
-                best = cost, run
-            history.append(Iteration(number, "steepest", best[0], 0.0, found.spread, 0.0, 0, worked() - begun))
+            tried = found.generation(run_of)
+            if tried.cost < best.cost and tried.run is not None:
+                best = tried
+            history.append(Iteration(number, "steepest", best.cost, 0.0, found.spread, 0.0, 0, worked() - begun))
             if progress is not None:
-                text = f"cost {best[0]:.6g}, values spread by {found.spread:.2g}"
-                progress(Progress("optimize", (number + 1) / iterations, text))
+                text = f"cost {best.cost:.6g}, values spread by {found.spread:.2g}"
+                progress(Progress("optimize", (number + 1) / (iterations + last), text))
             if found.spread < options.narrow:
                 outcome = OPTIMAL.because("no motion nearby costs less, of those that were tried")
-                break
+                if own is finer or last == 0:
+                    break
     except KeyboardInterrupt:
         outcome = STOPPED
-    return best[1], tuple(history), outcome
+    assert best.run is not None
+    return best.run, tuple(history), outcome
 
 
 def simulated(problem: ControlProblem, simulation: Simulation, u: Array) -> Rollout | None:
-    """The motion of a copy of `simulation`, at the start of `problem`, under the inputs `u`; None where a step fails."""
+    """The motion of a copy of `simulation`, at the start of `problem`, under the inputs `u`; None where a step fails.
+
+    It may have steps that are a whole number of times shorter than those of the problem.
+    """
     s = problem.system
-    steps = simulation.copy().run(u[:, : s.n_kin], u[:, s.n_kin :])
+    every = round(s.dt / simulation.dt)
+    hands = between_samples(np.concatenate([problem.start[None, s.n : s.n_q], u[:, : s.n_kin]]), every)
+    steps = simulation.copy().run(hands, np.repeat(u[:, s.n_kin :], every, axis=0))
     if np.any(steps.bits & STEP_BITS.frozen):
         return None
-    q = np.concatenate([problem.start[None, : s.n_q], steps.q])
-    p = np.concatenate([problem.start[None, s.n_q : s.n_q + s.n], steps.momentum])
+    q = np.concatenate([problem.start[None, : s.n_q], steps.q[every - 1 :: every]])
+    p = np.concatenate([problem.start[None, s.n_q : s.n_q + s.n], steps.momentum[every - 1 :: every]])
     rates = np.concatenate([problem.start[None, s.n_q + s.n :], np.diff(q[:, s.n :], axis=0) / s.dt])
-    done = np.concatenate([steps.q[:, s.n :], u[:, s.n_kin :]], 1)
-    return Rollout(np.concatenate([q, p, rates], 1), done, steps.impulse, steps.states)
+    done = np.concatenate([q[1:, s.n :], u[:, s.n_kin :]], 1)
+    impulse = steps.impulse.reshape(len(u), every, s.n_links).sum(1)
+    return Rollout(np.concatenate([q, p, rates], 1), done, impulse, steps.states[every - 1 :: every])
+
+
+def between_samples(rows: Array, every: int) -> Array:
+    """Hands at the ends of steps, `every` so many in a sample, on a smooth curve through the `rows` of all samples."""
+    if every == 1:
+        return rows[1:]
+    t = np.arange(len(rows), dtype=float)
+    return np.asarray(CubicSpline(t, rows)(np.arange(1, every * (len(rows) - 1) + 1) / every))
+
+
+class _Tried(NamedTuple):
+    """One motion of the search: values at knots, what it costs, and itself."""
+
+    values: Array
+    cost: float
+    run: Rollout | None
 
 
 class Shift(NamedTuple):
@@ -117,16 +157,15 @@ class Shift(NamedTuple):
     """How far, at any sample [m]."""
 
 
-def shift_by_halving(finer: Simulation, run: Rollout, dt: float) -> Shift:
-    """How far `run`, with steps of `dt` [s], is from the motion of `finer`, which is at its start and has steps half as long.
+def shift_by_halving(half: Simulation, run: Rollout, every: int) -> Shift:
+    """How far `run` is from the motion of `half`, which is at its start and has steps half as long: `every` in a sample of the run.
 
     Hands follow a smooth curve through those of the run; forces stay for as long as they did.
     """
-    figure, n = finer.figure, finer.figure.n_dynamic
-    q, t = run.x[:, : figure.n_q], dt * np.arange(len(run.x))
-    hands = CubicSpline(t, q[:, n:])(finer.dt * np.arange(1, 2 * len(t) - 1))
-    steps = finer.copy().run(hands, np.repeat(run.u[:, figure.n_q - n :], 2, axis=0))
-    ours, theirs = (frames_along(figure, rows)[:, :, :3, 3] for rows in (q[1:], steps.q[1::2]))
+    figure, n = half.figure, half.figure.n_dynamic
+    q = run.x[:, : figure.n_q]
+    steps = half.copy().run(between_samples(q[:, n:], every), np.repeat(run.u[:, figure.n_q - n :], every, axis=0))
+    ours, theirs = (frames_along(figure, rows)[:, :, :3, 3] for rows in (q[1:], steps.q[every - 1 :: every]))
     apart = np.linalg.norm(ours - theirs, axis=2).max(0)
     return Shift(figure.frames[int(np.argmax(apart))].name, float(apart.max()))
 
@@ -155,15 +194,15 @@ class _Evolution:
         """The largest standard deviation."""
         return float(self.sigma * np.sqrt(np.linalg.eigvalsh(self.C)[-1]))
 
-    def generation(self, run_of: Callable[[Array], tuple[float, Rollout | None]]) -> tuple[float, Rollout | None]:
+    def generation(self, run_of: Callable[[Array], tuple[float, Rollout | None]]) -> _Tried:
         """Draws, simulates and learns from one generation. Returns its best."""
         n = len(self.mean)
         d, B = np.linalg.eigh(self.C)
         d = np.sqrt(np.maximum(d, 1e-20))
         z = self.dice.standard_normal((self.samples, n))
         y = (z * d) @ B.T
-        tried = [run_of(self.mean + self.sigma * step) for step in y]
-        order = np.argsort([cost for cost, _ in tried], kind="stable")
+        tried = [_Tried(x, *run_of(x)) for x in self.mean + self.sigma * y]
+        order = np.argsort([one.cost for one in tried], kind="stable")
         chosen = y[order[: self.mu]]
         step = self.weights @ chosen
         self.mean = self.mean + self.sigma * step

@@ -33,7 +33,7 @@ def laid_between(a: LaidPoints, b: LaidPoints, s: float) -> LaidPoints:
 
 
 def as_rows(laid: Iterable[LaidPoints]) -> tuple[Array, Array]:
-    """The same as two tables: a row for each string that lies on bodies (sample, string, how many points), and all points."""
+    """What `laid` has, as two tables: a row for each string on bodies (sample, string, how many points), and all points [m]."""
     rows, points = [], [np.zeros((0, 3))]
     for k, one in enumerate(laid):
         for string, own in one.items():
@@ -43,7 +43,7 @@ def as_rows(laid: Iterable[LaidPoints]) -> tuple[Array, Array]:
 
 
 def from_rows(rows: Array, points: Array, samples: int) -> Laid:
-    """What `as_rows` made of so many `samples`; raises MotionError if the tables do not fit."""
+    """What `as_rows` made `rows` and `points` [m] of, for so many `samples`; raises MotionError if the tables do not fit."""
     out: list[dict[int, Array]] = [{} for _ in range(samples)]
     whole = np.asarray(rows, np.int64)
     fits = whole.shape[1:] == (3,) and points.shape[1:] == (3,) and np.all(whole >= 0) and int(whole[:, 2].sum()) == len(points)
@@ -55,7 +55,10 @@ def from_rows(rows: Array, points: Array, samples: int) -> Laid:
 
 
 def checked(laid: Sequence[LaidPoints], samples: int, strings: int, name: str) -> Laid:
-    """`laid` with points that cannot be changed; raises MotionError or NotFinite where it does not fit the track `name`."""
+    """`laid` with points that cannot be changed.
+
+    Raises MotionError or NotFinite where it does not fit the track `name` of so many `samples`, whose figure has so many `strings`.
+    """
     if len(laid) != samples:
         raise MotionError(f"{name}.laid has {len(laid)} samples, q has {samples}", advice="one for each sample")
     nothing: LaidPoints = {}
@@ -77,7 +80,7 @@ def checked(laid: Sequence[LaidPoints], samples: int, strings: int, name: str) -
 
 
 def same(a: Laid | None, b: Laid | None) -> bool:
-    """Whether two tracks have the same."""
+    """Whether `a` and `b`, of two tracks, are the same."""
     if a is None or b is None:
         return a is b
     return len(a) == len(b) and all(
