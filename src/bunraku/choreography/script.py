@@ -6,6 +6,7 @@ later, in `score`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bunraku.choreography.repertoire import Repertoire
@@ -76,6 +77,8 @@ class Script:
     """Size of the stage along x and y [m]."""
     roles: tuple[Role, ...]
     cues: tuple[Cue, ...]
+    props: Mapping[str, Figure] = field(default_factory=dict)
+    """Free bodies on the stage, by name, where they begin."""
 
     @property
     def count(self) -> float:

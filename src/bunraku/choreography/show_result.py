@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.choreography.company import Company
 from bunraku.choreography.crossing import NearestStrings
 from bunraku.choreography.part import Recovery, RehearsedPart, recovery
 from bunraku.choreography.score import Score
@@ -48,6 +49,8 @@ class Performance(Result):
     """Root-mean-square deviation of each puppet from the reference, over samples and dynamic variables [rad or m], by name."""
     rehearsed_anew: int = 0
     """Number of stretches that were not in the cache."""
+    company: Company | None = None
+    """The puppets and props, if they were simulated together, with touch."""
 
     def __repr__(self) -> str:
         return f"<Performance: {self.script.title}, {self.outcome.kind}>"
@@ -55,6 +58,8 @@ class Performance(Result):
     @cached_property
     def recoveries(self) -> dict[str, Recovery]:
         """For each puppet, how well its feedback works when it is pushed and 3 % heavier; computed on first use."""
+        if self.company is not None:
+            return self.company.recoveries(seed=self.seed or 0)
         return {name: recovery(part, seed=self.seed or 0) for name, part in self.parts.items()}
 
     def columns(self) -> dict[str, float]:
