@@ -49,6 +49,8 @@ class BeatOptions:
     """If onset strength halfway between beats is so much of that on the beats, there are twice as many."""
     least_clarity: float = 1.45
     """Onset strength on half of the beats, as a multiple of its mean, below which there is no clear beat."""
+    heard: float = 0.2
+    """The first beat has at least this share of the amplitude of what follows within three seconds."""
     least_beats: int = 8
     """How many beats a recording must have."""
     stiffness: float = 400.0
@@ -65,7 +67,7 @@ class Beats:
     tempo: float
     """Beats per minute."""
     first: float
-    """When the first beat is, from the beginning of the recording [s]."""
+    """When the first beat is that is heard, from the beginning of the recording [s]."""
     times: Array
     """When single beats are in the recording [s]."""
     deviations: Array
@@ -106,21 +108,19 @@ def find_beats(sound: Soundtrack, *, tempo: float | None = None, options: BeatOp
         period, phase, clarity = _best(strength, tempo, options)
         related = [n * freely * tempo / 60.0 for n in (1.0, 2.0, 0.5, 3.0, 1.0 / 3.0)]
         if heard > max(options.least_clarity, 1.25 * clarity) and not any(abs(r - 1.0) < options.near for r in related):
-            advice = f"write tempo: {60.0 / freely:.4g}, or leave 'tempo' out"
-            raise NoBeat(f"the recording has {60.0 / freely:.4g} beats a minute, not {tempo:g}", advice=advice)
+            advice = f"write tempo: {60.0 / freely:.3g}, or leave 'tempo' out"
+            raise NoBeat(f"the recording has {60.0 / freely:.3g} beats a minute, not {tempo:g}", advice=advice)
     if clarity < options.least_clarity or sound.duration < options.least_beats * period:
         raise NoBeat("no clear beat", advice="choose a part with a clear beat, or count by a given tempo")
     times = _followed(strength, own.hop, period, phase, options)
     number, period, phase = _line(times, strength, own.hop, period, phase)
     late = _latency(x, rate, phase + period * number, own)
-    times, phase = times + late, (phase + late) % period
-    number = np.round((times - phase) / period)
-    found = Beats(60.0 / period, phase, times, times - phase - period * number, clarity)
+    first = _first_heard(x, rate, period, phase, options) + late
+    number = np.round((times + late - first) / period)
+    found = Beats(60.0 / period, first, times + late, times + late - first - period * number, clarity)
     if found.spread > options.steady:
-        worst = int(np.argmax(np.abs(found.deviations)))
         raise NoBeat(
-            f"the beat is not steady: one of ten is more than {1000 * found.spread:.0f} ms off a steady tempo of "
-            f"{found.tempo:.1f} a minute, that at {times[worst]:.1f} s by {1000 * abs(found.deviations[worst]):.0f} ms",
+            f"the beat is not steady: one of ten is {1000 * found.spread:.0f} ms or more off a steady tempo of {found.tempo:.1f} a minute",
             advice="choose a steadier part, or count by a given tempo",
         )
     return found
@@ -224,6 +224,20 @@ def _line(times: Array, strength: Array, hop: float, period: float, phase: float
         b = float(middle - a * centre)
         off = times - b - a * number
     return number, a, b
+
+
+def _first_heard(x: Array, rate: float, period: float, phase: float, options: BeatOptions) -> float:
+    """The first beat of the grid that is not in silence before the music: as loud as a share of what follows [s]."""
+    grid = np.arange(phase % period, len(x) / rate, period)
+    sums = np.concatenate([[0.0], np.cumsum(x * x)])
+
+    def energy(begin: Array, seconds: float) -> Array:
+        a, b = (np.clip(np.round(t * rate), 0, len(x)).astype(int) for t in (begin, begin + seconds))
+        return np.asarray(sums[b] - sums[a])
+
+    own = energy(grid, 0.4 * period)
+    following = np.array([own[k : k + 1 + round(3.0 / period)].max() for k in range(len(own))])
+    return float(grid[np.argmax(own >= options.heard**2 * following)])
 
 
 def _latency(x: Array, rate: float, beats: Array, own: OnsetOptions) -> float:
