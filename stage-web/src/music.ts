@@ -37,7 +37,7 @@ export class Music {
     writeStored(STORAGE, on ? 'yes' : 'no')
     press(this.button, on)
     setIcon(this.button, on ? 'silence' : 'sound')
-    if (on && this.clock.blocked) this.clock.unblock() // what cannot be heard may begin without a gesture
+    this.clock.follow()
   }
 
   /** Another piece is open, or the same one after an edit, whose sound may be the same. */

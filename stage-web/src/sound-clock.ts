@@ -4,7 +4,7 @@ import type { Player } from './player'
 /** The part of an audio element that this uses. */
 export type Heard = Pick<
   HTMLAudioElement,
-  'currentTime' | 'duration' | 'paused' | 'seeking' | 'ended' | 'readyState' | 'playbackRate' | 'pause'
+  'currentTime' | 'duration' | 'paused' | 'seeking' | 'ended' | 'muted' | 'readyState' | 'playbackRate' | 'pause'
 > & { play(): Promise<void> }
 
 const FAR = 0.3 // s: clocks that differ by more are set, not brought together picture by picture
@@ -35,7 +35,8 @@ export class SoundClock {
   }
 
   private get wanted(): boolean {
-    return this.on && this.player.playing && !this.isHidden() && this.at < this.audio.duration - END
+    const { audio, player } = this
+    return this.on && player.playing && !audio.muted && !this.isHidden() && this.at < audio.duration - END
   }
 
   /** After the player has jumped, paused, or changed its speed. */

@@ -8,6 +8,7 @@ class Tape implements Heard {
   duration = 20
   paused = true
   seeking = false
+  muted = false
   readyState = 4
   playbackRate = 1
   refuses = ''
@@ -112,6 +113,18 @@ describe('the clock of the sound', () => {
     expect(player.time).toBe(5)
     for (let k = 0; k < 4; k++) picture(0, 0.2)
     expect(player.time).toBeGreaterThan(5.3)
+  })
+
+  it('stands still while it is muted, and comes in where the picture is', async () => {
+    tape.muted = true
+    clock.follow()
+    for (let k = 0; k < 10; k++) picture(0.1)
+    expect([tape.paused, tape.currentTime]).toEqual([true, 0])
+    expect(player.time).toBeCloseTo(6, 6)
+    tape.muted = false
+    clock.follow()
+    await answer()
+    expect([tape.paused, tape.currentTime]).toEqual([false, player.time - player.start])
   })
 
   it('is silent while nobody sees the page', () => {

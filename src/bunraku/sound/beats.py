@@ -115,7 +115,7 @@ def find_beats(sound: Soundtrack, *, tempo: float | None = None, options: BeatOp
     times = _followed(strength, own.hop, period, phase, options)
     number, period, phase = _line(times, strength, own.hop, period, phase)
     late = _latency(x, rate, phase + period * number, own)
-    first = _first_heard(x, rate, period, phase, options) + late
+    first = max(_first_heard(x, rate, period, phase, options) + late, 0.0)
     number = np.round((times + late - first) / period)
     found = Beats(60.0 / period, first, times + late, times + late - first - period * number, clarity)
     if found.spread > options.steady:
@@ -228,7 +228,8 @@ def _line(times: Array, strength: Array, hop: float, period: float, phase: float
 
 def _first_heard(x: Array, rate: float, period: float, phase: float, options: BeatOptions) -> float:
     """The first beat of the grid that is not in silence before the music: as loud as a share of what follows [s]."""
-    grid = np.arange(phase % period, len(x) / rate, period)
+    early = 0.03  # a beat at the very beginning may be found a little before it
+    grid = np.arange((phase + early) % period - early, len(x) / rate, period)
     sums = np.concatenate([[0.0], np.cumsum(x * x)])
 
     def energy(begin: Array, seconds: float) -> Array:
