@@ -7,8 +7,9 @@ export type Heard = Pick<
   'currentTime' | 'duration' | 'paused' | 'seeking' | 'ended' | 'muted' | 'readyState' | 'playbackRate' | 'pause'
 > & { play(): Promise<void> }
 
-const FAR = 0.3 // s: clocks that differ by more are set, not brought together picture by picture
+const NEAR = 0.04 // s: clocks that differ by less are brought together picture by picture, which nobody sees
 const CLOSER = 0.4 // share of their difference that goes with each picture
+const FAR = 0.3 // s: a sound that is so far behind is set
 const JUMP = 0.15 // s: a player that plays has jumped if it differs by so much
 const EXACT = 0.01 // s: how exactly a sound that is not playing is placed
 const PATIENCE = 0.5 // s: so long the picture waits for sound that is about to begin
@@ -23,6 +24,7 @@ export class SoundClock {
   onBlocked: () => void = () => undefined
   private asked = false
   private waited = 0
+  private last = 0
 
   constructor(
     private readonly audio: Heard,
@@ -83,18 +85,18 @@ export class SoundClock {
     if (!this.wanted || audio.ended) return seconds
     this.begin()
     if (this.blocked) return seconds
-    if (this.asked || audio.seeking || audio.readyState < READY) {
-      this.waited += seconds
-      return this.waited < PATIENCE ? 0 : seconds
-    }
+    const now = audio.currentTime
+    const waits = this.asked || audio.seeking || audio.readyState < READY || now === this.last
+    this.last = now
+    this.waited = waits ? this.waited + seconds : 0
+    if (waits) return this.waited < PATIENCE ? 0 : seconds
     if (audio.paused) return seconds
-    this.waited = 0
     const passed = seconds * player.speed
-    const ahead = audio.currentTime - this.at - passed
+    const ahead = now - this.at - passed
     if (ahead < -FAR) {
       audio.currentTime = this.at + passed
       return seconds
     }
-    return Math.max(0, seconds + (ahead > FAR ? ahead : CLOSER * ahead) / player.speed)
+    return Math.max(0, seconds + (Math.abs(ahead) < NEAR ? CLOSER : 1) * (ahead / player.speed))
   }
 }

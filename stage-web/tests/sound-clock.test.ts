@@ -115,6 +115,16 @@ describe('the clock of the sound', () => {
     expect(player.time).toBeGreaterThan(5.3)
   })
 
+  it('waits for sound that has begun and stands still, but not for long', () => {
+    picture(0.1)
+    for (let k = 0; k < 4; k++) picture(0, 0.1)
+    expect(player.time).toBeCloseTo(5.1, 6)
+    for (let k = 0; k < 4; k++) picture(0, 0.1)
+    expect(player.time).toBeGreaterThan(5.3)
+    for (let k = 0; k < 4; k++) picture(0.1)
+    expect(player.time - player.start).toBeCloseTo(tape.currentTime, 6)
+  })
+
   it('stands still while it is muted, and comes in where the picture is', async () => {
     tape.muted = true
     clock.follow()
