@@ -142,7 +142,8 @@ def test_film_has_the_sound_from_its_first_picture_on(rate: int, seconds: float,
     sound = Soundtrack(np.round(8000 * np.clip(x, -3, 3)).astype(np.int16)[:, None], rate)
     save_mp4(swing(), tmp_path / "a.mp4", fps=10, size=SMALL, sound=sound)
     assert len(film(tmp_path / "a.mp4")[1]) == 11
-    words = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", str(tmp_path / "a.mp4"), "-ac", "1", "-ar", str(rate), "-f", "s16le", "-"]
+    words = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", str(tmp_path / "a.mp4")]
+    words += ["-ac", "1", "-ar", str(rate), "-f", "s16le", "-"]
     heard = np.frombuffer(subprocess.run(words, capture_output=True, check=True).stdout, "<i2").astype(float)
     assert len(heard) / rate == pytest.approx(1.1, abs=0.05)  # as long as its pictures
     n = round(0.7 * rate)

@@ -63,7 +63,7 @@ def test_a_beat_that_wanders_is_refused_and_one_that_drifts_a_little_is_told() -
         return tape
 
     wandering = drummed(np.arange(0.3, 12.0, 0.5) + 0.045 * rng.normal(size=24))
-    with pytest.raises(NoBeat, match="no clear beat|not steady"):
+    with pytest.raises(NoBeat, match=r"no clear beat|not steady"):
         find_beats(sound_of(wandering.x))
     k = np.arange(23)
     drifting = drummed(0.3 + 0.5 * k + 2e-4 * (k - 11) ** 2)  # by 24 ms from the middle to an end

@@ -16,8 +16,8 @@ from tests.stage.test_page import content, opened
 from tests.stage.toys import puppet, recorded, waving
 
 SECONDS = 30.0
-# Both clocks whenever the page shows another time. The music goes on while a picture is made, which may take long on a busy machine:
-# its time is noted when the page looks at it, and after the picture, in the same task.
+# Both clocks whenever the page shows another time. The music goes on while a picture is made: its time is noted
+# when the page looks at it, and after the picture, in the same task.
 WATCH = """
 window.clocks = []
 window.watcher?.disconnect()

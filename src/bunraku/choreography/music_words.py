@@ -12,7 +12,7 @@ from bunraku.errors import BunrakuError, parts
 from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.shape_words import file_named
-from bunraku.sound.beats import find_beats
+from bunraku.sound.beats import OtherTempo, find_beats
 from bunraku.sound.wav_file import read_wav
 
 
@@ -35,8 +35,8 @@ def tempo_and_music(root: Node, folder: Path) -> tuple[float, Music | None]:
     root: the document of a show.
     folder: file names in it are relative to this folder.
 
-    With `beats: found`, or without `tempo`, counts are the beats of the recording, and the first of them at or after `from` is count 0. Otherwise
-    count 0 is at `from`. Raises FileError, which points at the first mistake.
+    With `beats: found`, or without `tempo`, counts are the beats of the recording, and the first of them at or after `from` is
+    count 0. Otherwise count 0 is at `from`. Raises FileError, which points at the first mistake.
     """
     given, node = root.get("tempo"), root.get("music")
     if node is None:
@@ -48,12 +48,12 @@ def tempo_and_music(root: Node, folder: Path) -> tuple[float, Music | None]:
     file = node if is_file else node.need("file", "'music'")
     wish = _wish(node, file, folder, tempo)
     if not wish.found and tempo is None:
-        raise node.place_of("beats").error("counts have no length: there is no 'tempo'", advice="add tempo: …, or write beats: found")
+        raise node.place_of("beats").error("there is no 'tempo' to count by", advice="add tempo: …, or write beats: found")
     try:
         music = _read(wish)
     except BunrakuError as problem:
         message, advice = parts(problem)
-        blamed = given if given is not None and "beats a minute, not" in message else file
+        blamed = given if given is not None and isinstance(problem, OtherTempo) else file
         raise blamed.error(message.removeprefix(f"{wish.path}: "), advice=advice) from None
     return (tempo or 0.0) if music.beats is None else music.beats.tempo, music.at(node)
 
@@ -77,7 +77,7 @@ def _wish(node: Node, file: Node, folder: Path, tempo: float | None) -> _Wish:
     )
     begin, end = words.get("from", 0.0), words.get("to")
     if end is not None and end <= begin:
-        raise node.place_of("to").error(f"the music ends at {end:g} s, before it begins ({begin:g} s)", advice="choose a later 'to'")
+        raise node.place_of("to").error(f"the music ends ({end:g} s) before it begins ({begin:g} s)", advice="choose a later 'to'")
     found = words.get("beats", "found" if tempo is None else "tempo") == "found"
     about = path.stat()
     return _Wish(path, (about.st_mtime_ns, about.st_size), begin, end, found, tempo)

@@ -84,10 +84,14 @@ class Beats:
 
 
 class NoBeat(BunrakuError):
-    """A recording has no steady beat, or none at the tempo that is given: `message` says which, `advice` what to do."""
+    """A recording has no clear or steady beat: `message` says which, `advice` what to do."""
 
     def __init__(self, message: str, *, advice: str) -> None:
         super().__init__(f"{message}\n  advice: {advice}")
+
+
+class OtherTempo(NoBeat):
+    """A recording has a clear beat, but not at the tempo that is given."""
 
 
 def find_beats(sound: Soundtrack, *, tempo: float | None = None, options: BeatOptions = BeatOptions()) -> Beats:
@@ -97,7 +101,7 @@ def find_beats(sound: Soundtrack, *, tempo: float | None = None, options: BeatOp
     tempo: about how many beats a minute it has; without it, half or double the number that people would tap may be found
     options: how beats are looked for
 
-    Raises NoBeat, with advice, if there is none, if it is not steady, or if it is not near the tempo.
+    Raises NoBeat, with advice, if there is none, or if it is not steady; OtherTempo if it is not near the tempo.
     """
     own = options.onsets
     x, rate = _thinned(sound, options.rate)
@@ -109,7 +113,7 @@ def find_beats(sound: Soundtrack, *, tempo: float | None = None, options: BeatOp
         related = [n * freely * tempo / 60.0 for n in (1.0, 2.0, 0.5, 3.0, 1.0 / 3.0)]
         if heard > max(options.least_clarity, 1.25 * clarity) and not any(abs(r - 1.0) < options.near for r in related):
             advice = f"write tempo: {60.0 / freely:.3g}, or leave 'tempo' out"
-            raise NoBeat(f"the recording has {60.0 / freely:.3g} beats a minute, not {tempo:g}", advice=advice)
+            raise OtherTempo(f"the recording has {60.0 / freely:.3g} beats a minute, not {tempo:g}", advice=advice)
     if clarity < options.least_clarity or sound.duration < options.least_beats * period:
         raise NoBeat("no clear beat", advice="choose a part with a clear beat, or count by a given tempo")
     times = _followed(strength, own.hop, period, phase, options)
@@ -120,7 +124,7 @@ def find_beats(sound: Soundtrack, *, tempo: float | None = None, options: BeatOp
     found = Beats(60.0 / period, first, times + late, times + late - first - period * number, clarity)
     if found.spread > options.steady:
         raise NoBeat(
-            f"the beat is not steady: one of ten is {1000 * found.spread:.0f} ms or more off a steady tempo of {found.tempo:.1f} a minute",
+            f"the beat is not steady: one of ten is {1000 * found.spread:.0f} ms or more off a tempo of {found.tempo:.1f} a minute",
             advice="choose a steadier part, or count by a given tempo",
         )
     return found

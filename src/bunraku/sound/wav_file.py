@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import wave
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,7 @@ def read_wav(
     Raises FileError, with advice, if the file is missing, in another format, or has no sound there.
     """
     try:
-        with open(path, "rb") as file, wave.open(file) as opened:
+        with Path(path).open("rb") as file, wave.open(file) as opened:
             return _read(opened, path, begin, end, limits)
     except (wave.Error, EOFError) as problem:
         raise _other_format(path, str(problem) or "it is cut off") from None
@@ -80,6 +81,5 @@ def _as_16_bits(data: bytes, width: int) -> NDArray[np.int16]:
 
 
 def _other_format(path: str | os.PathLike[str], why: str) -> FileError:
-    name = os.path.basename(os.fspath(path))
-    advice = f'convert it: ffmpeg -i "{name}" -ac 2 -c:a pcm_s16le music.wav'
+    advice = f'convert it: ffmpeg -i "{Path(path).name}" -ac 2 -c:a pcm_s16le music.wav'
     return FileError(f"not a WAV file with mono or stereo sound in whole numbers ({why})", path=str(path), advice=advice)

@@ -49,8 +49,8 @@ class PerformOrder(Order):
 
     def __str__(self) -> str:
         roles, cues = ", ".join(role.name for role in self.script.roles), len(self.script.cues)
-        to = "" if self.script.music is None else f", to {self.script.music.path.name}"
-        return f"show {self.title}: {cues} cue{'s' if cues != 1 else ''} at {self.script.tempo:.5g} counts per minute{to}, for {roles}"
+        text = f"show {self.title}: {cues} cue{'s' if cues != 1 else ''} at {self.script.tempo:.5g} counts per minute, for {roles}"
+        return text if self.script.music is None else f"{text}, to {self.script.music.path.name}"
 
     def notes(self) -> Iterator[str]:
         """What was found in the music, and how to count it otherwise."""
