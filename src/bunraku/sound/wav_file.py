@@ -41,6 +41,8 @@ def read_wav(
             return _read(opened, path, begin, end, limits)
     except (wave.Error, EOFError) as problem:
         raise _other_format(path, str(problem) or "it is cut off") from None
+    except FileError:  # a confined process may not open it
+        raise
     except OSError as problem:
         raise FileError(f"the recording cannot be read: {problem.strerror}", path=str(path), advice="check its name") from None
 
