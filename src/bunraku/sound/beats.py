@@ -116,7 +116,7 @@ def find_beats(sound: Soundtrack, *, tempo: float | None = None, options: BeatOp
             raise OtherTempo(f"the recording has {60.0 / freely:.3g} beats a minute, not {tempo:g}", advice=advice)
     if clarity < options.least_clarity or sound.duration < options.least_beats * period:
         raise NoBeat("no clear beat", advice="choose a part with a clear beat, or count by a given tempo")
-    times = _followed(strength, own.hop, period, phase, options)
+    times = _followed(strength, own.hop, period, options)
     number, period, phase = _line(times, strength, own.hop, period, phase)
     late = _latency(x, rate, phase + period * number, own)
     first = max(_first_heard(x, rate, period, phase, options) + late, 0.0)
@@ -192,7 +192,7 @@ def _steady(strength: Array, hop: float, period: float) -> tuple[float, float]:
     return best[1], best[2]
 
 
-def _followed(strength: Array, hop: float, period: float, phase: float, options: BeatOptions) -> Array:
+def _followed(strength: Array, hop: float, period: float, options: BeatOptions) -> Array:
     """Single beats [s], by dynamic programming over all moments."""
     s = np.convolve(np.minimum(strength, 10.0), np.hanning(9) / 4.0, "same")
     steps = np.arange(round(0.6 * period / hop), round(1.6 * period / hop) + 1)
@@ -205,14 +205,14 @@ def _followed(strength: Array, hop: float, period: float, phase: float, options:
         if reached[j] > 0.0:
             total[k] += reached[j]
             before[k] = k - reach[j]
-    k = int(len(s) - steps[-1] + np.argmax(total[-steps[-1] :])) if len(s) > steps[-1] else int(np.argmax(total))
-    row = list[int]()
-    while k >= 0:
-        row.append(k)
-        k = int(before[k])
-    k = np.clip(row[::-1], 1, len(s) - 2)
-    below = 2.0 * s[k] - s[k - 1] - s[k + 1]  # the peak of a parabola, where there is one
-    return (k + np.where(below > 1e-9, np.clip(0.5 * (s[k + 1] - s[k - 1]) / np.maximum(below, 1e-9), -0.5, 0.5), 0.0)) * hop
+    last = max(len(s) - steps[-1], 0)
+    row = [last + int(np.argmax(total[last:]))]
+    while before[row[-1]] >= 0:
+        row.append(int(before[row[-1]]))
+    at = np.clip(np.array(row[::-1]), 1, len(s) - 2)
+    rise, bend = s[at + 1] - s[at - 1], 2.0 * s[at] - s[at - 1] - s[at + 1]
+    peak = np.where(bend > 1e-9, 0.5 * rise / np.maximum(bend, 1e-9), 0.0)  # of a parabola through three moments
+    return np.asarray((at + np.clip(peak, -0.5, 0.5)) * hop)
 
 
 def _line(times: Array, strength: Array, hop: float, period: float, phase: float) -> tuple[Array, float, float]:

@@ -18,7 +18,7 @@ from bunraku.sound.soundtrack import Soundtrack
 class WavLimits:
     """What is read of a file."""
 
-    seconds: float = 1800.0
+    seconds: float = 900.0
     """Longest part of a recording that is read [s]."""
     frames: int = 1 << 20
     """Samples that are read at once: a head may promise more than there is."""
