@@ -45,19 +45,19 @@ figures:
 script:
   - anna: cheer
     at: 2
-    counts: 6
+    counts: 8
   - bert: kick
     at: 4
-    counts: 6
+    counts: 7
   - everyone: polka
-    at: 11
-    counts: 10
+    at: 12
+    counts: 11
   - everyone: bow
-    at: 22
+    at: 24
     counts: 6
 """
 
-x = tune(32)
+x = tune(34)
 with tempfile.TemporaryDirectory() as folder:
     (Path(folder) / "tune.wav").write_bytes(Soundtrack((9000 * x).astype(np.int16)[:, None], RATE).wav())
     (Path(folder) / "show.yaml").write_text(SCRIPT)
@@ -68,25 +68,25 @@ print(made)
 assert made.outcome.ok
 assert abs(made.script.tempo - TEMPO) < 0.05
 begin = made.script.music.begin  # where the show begins in the recording
-beats = LEAD + 60.0 / TEMPO * np.arange(32)
+beats = LEAD + 60.0 / TEMPO * np.arange(34)
 assert all(np.abs(begin + mark.t - beats).min() < 0.02 for mark in made.motion.marks)  # every cue is on a beat
 assert abs(made.sound.duration - made.motion.duration) < 1e-3
 
-picture = plt.figure(figsize=(11, 7), layout="constrained")
-above, below = picture.subfigures(2, 1, height_ratios=(1.5, 1))
+picture = plt.figure(figsize=(11, 6.2), layout="constrained")
+above, below = picture.subfigures(2, 1, height_ratios=(1.2, 1))
 figures, X = [track.figure for track in made.motion.tracks], [frames_along(track.figure, track.q) for track in made.motion.tracks]
-for axes, t in zip(above.subplots(1, 4), (2.6, 4.0, 9.3, 14.3), strict=True):
+for axes, t in zip(above.subplots(1, 4), (3.2, 4.6, 10.0, 15.4), strict=True):
     k = int(np.searchsorted(made.motion.t, t))
     axes.imshow(image(figures, [one[k] for one in X], size=(420, 420), scene=made.scene))
     axes.set_title(f"{t:.1f} s", fontsize=9)
     axes.axis("off")
 axes = below.subplots()
-loud = made.sound.loudness(100.0)
-axes.fill_between(np.arange(len(loud)) / 100.0, -loud, loud, color="0.75")
+loud = made.sound.loudness(100.0) / made.sound.loudness(1.0).max()
+axes.fill_between(np.arange(len(loud)) / 100.0, -0.5 * loud, 0.5 * loud, color="0.75")
 for timed in made.score.cues:
     first, last = (made.script.count * float(when[0]) for when in (timed.begin, timed.end))
-    row = 0.1 if timed.role.name == "anna" else -0.3
-    axes.broken_barh([(first, last - first)], (row, 0.2), color="C0" if row > 0 else "C1", alpha=0.8)
+    row, color = (0.85, "C0") if timed.role.name == "anna" else (0.6, "C1")
+    axes.broken_barh([(first, last - first)], (row, 0.2), color=color, alpha=0.7)
     axes.text(first + 0.05, row + 0.1, f"{timed.role.name}: {timed.piece.name}", va="center", fontsize=8)
-axes.vlines(made.script.count * np.arange(made.score.counts + 1), -1, -0.8, color="C3", lw=1)
-axes.set(xlabel="time [s]; a red mark is a count", xlim=(0, made.motion.duration), yticks=[], ylim=(-1, 1))
+axes.vlines(made.script.count * np.arange(made.score.counts + 1), -0.6, 0.55, color="C3", lw=0.6)
+axes.set(xlabel="time [s]; a red line is a count", xlim=(0, made.motion.duration), yticks=[], ylim=(-0.6, 1.1))

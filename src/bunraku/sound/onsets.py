@@ -66,7 +66,7 @@ def onset_strength(x: Array, rate: float, options: OnsetOptions = OnsetOptions()
     for chosen, share in ((is_bass, options.bass_share), (~is_bass, 1.0 - options.bass_share)):
         own = rise[:, chosen].sum(1)
         strength += share * own / max(own.mean(), 1e-12)
-    return strength / max(strength.mean(), 1e-12)
+    return np.asarray(strength / max(strength.mean(), 1e-12))
 
 
 def band_levels(x: Array, rate: float, options: OnsetOptions) -> Array:

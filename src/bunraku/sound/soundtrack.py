@@ -27,8 +27,9 @@ class Soundtrack:
     __repr__ = brief
 
     def __post_init__(self) -> None:
-        ok = isinstance(self.samples, np.ndarray) and self.samples.dtype == np.int16 and self.samples.ndim == 2
-        if not ok or self.samples.shape[1] not in (1, 2) or type(self.rate) is not int or not 1000 <= self.rate <= 400_000:
+        given = np.asanyarray(self.samples)
+        right = given.dtype == np.int16 and given.ndim == 2 and given.shape[1] in (1, 2)
+        if not right or type(self.rate) is not int or not 1000 <= self.rate <= 400_000:
             raise BunrakuError("a soundtrack has one or two channels of 16 bits at 1000 to 400000 samples a second")
 
     @property
