@@ -17,6 +17,7 @@ from bunraku.sound.wav_file import read_wav
 from bunraku.stage import Entry, Recorded, Serving, serve, standalone
 from bunraku.stage.plain_answer import packed, unpacked
 from bunraku.teleop import dropped_files
+from tests.patience import PATIENCE
 from tests.stage.toys import recorded
 
 
@@ -34,8 +35,8 @@ def serving() -> Iterator[Serving]:
 
 def test_sound_is_served_to_who_knows_the_token(serving: Serving, tmp_path: Path) -> None:
     path = f"{serving.origin}/api/entries/e0/sound"
-    assert httpx.get(path).status_code == 403
-    with httpx.Client(base_url=serving.origin) as client:
+    assert httpx.get(path, timeout=PATIENCE).status_code == 403
+    with httpx.Client(base_url=serving.origin, timeout=PATIENCE) as client:
         client.get(serving.address)
         answer = client.get(path)
         assert answer.headers["content-type"] == "audio/wav"
