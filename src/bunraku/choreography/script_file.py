@@ -2,6 +2,7 @@
 
 perform: The meeting
 tempo: 90                              # counts per minute
+music: {file: song.wav, from: 2 s}     # count 0 is there; without `tempo`, counts are the beats that are found in the recording
 stage: [5 m, 3 m]                      # its size along x and y; this is the default
 places: {door: [-1.5, 0], table: [1, 0]}
 figures:
@@ -37,6 +38,7 @@ from pathlib import Path
 
 from bunraku.choreography.motion_library import repertoire_of
 from bunraku.choreography.motion_words import between, with_motions
+from bunraku.choreography.music_words import tempo_and_music
 from bunraku.choreography.repertoire import Repertoire
 from bunraku.choreography.script import Cue, Role, Script, Start
 from bunraku.errors import BunrakuError, did_you_mean, parts
@@ -47,7 +49,7 @@ from bunraku.io.yaml.node import Node
 from bunraku.io.yaml.prop_words import props_of
 from bunraku.io.yaml.quantity import Quantity
 
-SHOW_WORDS = ("perform", "tempo", "stage", "places", "figures", "props", "motions", "script", "seed", "output")
+SHOW_WORDS = ("perform", "tempo", "music", "stage", "places", "figures", "props", "motions", "script", "seed", "output")
 CUE_WORDS = ("name", "counts", "at", "after", "with", "wait", "until", "give", "to", "facing", "size", "mirrored")
 EVERYONE = "everyone"  # instead of a figure's name: the cue is for all figures
 Places = Mapping[str, tuple[float, float]]
@@ -67,13 +69,13 @@ def script_of(root: Node, folder: Path) -> Script:
         raise root.keys["show"].error("a show file begins with 'perform'", advice=f"write perform: {old.value}")
     root.words(SHOW_WORDS, "a show")
     title = root.need("perform", "the file").name("the show")
-    tempo = between(root.need("tempo", "the show"), 20.0, 300.0, "counts per minute")
+    tempo, music = tempo_and_music(root, folder)
     size = _size(root.get("stage"))
     places = _places(root.get("places"), size)
     roles = _roles(root.need("figures", "the show"), folder, places, size)
     roles = with_motions(root.get("motions"), folder, roles)
     cues = _cues(root.need("script", "the show"), roles, places, size)
-    return Script(title, tempo, size, roles, cues, _props(root, folder, roles))
+    return Script(title, tempo, size, roles, cues, _props(root, folder, roles), music)
 
 
 # -- who and where -----------------------------------------------------------------------------------------------------
