@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.control.control_problem import ControlProblem, MotionExpansion
-from bunraku.control.control_system import Rollout, System
+from bunraku.control.control_system import ControlCurve, Rollout, System
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.string import String, Wire
+from bunraku.kinematics.ways import lengths_along
 
 Array = NDArray[np.float64]
 
@@ -100,3 +101,21 @@ def on(problem: ControlProblem, figure: Figure) -> ControlProblem:
     """The same `problem` for another `figure` with the same variables and links."""
     s = problem.system
     return replace(problem, system=System.of(figure, dt=s.dt, inputs=s.inputs, share=s.share))
+
+
+def fitted(system: System, curve: ControlCurve) -> ControlCurve:
+    """The `curve` of a `system` with strings and wires that are as long as their ways at its configurations.
+
+    A straight step in the space of curves changes lengths linearly. The length that holds a nearly straight arm is a quadratic
+    function of the angle of its elbow, so that strings would soon be too short for the configurations that they should lead to.
+    Fitting them changes a tangent of the motions of taut strings by terms of second order only.
+    """
+    figure, s = system.figure, system
+    own, x, u = {variable.name for variable in figure.lengths}, curve.x.copy(), curve.u.copy()
+    ways = lengths_along(figure, np.ascontiguousarray(x[:, : s.n_q]))
+    for k, rope in enumerate((*figure.strings, *figure.wires)):
+        if rope.variable in own and rope.variable in s.inputs:
+            i = figure.index(rope.variable)
+            x[1:, i] = u[:, i - s.n] = rope.winding(ways[1:, k])
+            x[1:, s.n_q + i] = np.diff(x[:, i]) / s.dt
+    return ControlCurve(x, u)
