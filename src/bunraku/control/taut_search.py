@@ -4,13 +4,18 @@ Strings are wires here (bunraku.control.taut_problem), which may push while the 
 high and soft at first, then becomes lower and harder: each problem starts at the optimum of the last one. The path is followed with
 time steps four times as long, where the tension depends less on small changes of the hands. Its end is interpolated by cubic
 splines and descended again with steps half as long, and then with those of the problem. At the end, the wires are strings again.
+
+A descent is Gauss–Newton's as long as much is to be gained, then Newton's. Its line search goes along curves on which strings fit
+the configurations (bunraku.control.taut_problem.fitted), first without feedback: taut strings hold a figure by themselves. The
+slope along such a curve is that of the straight line, and so is the curvature where the gradient vanishes, so that Newton's method
+converges quadratically as before.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +29,8 @@ from bunraku.control.taut_problem import TautExpansion, TautProblem, fitted, on,
 from bunraku.outcome import STOPPED
 
 Array = NDArray[np.float64]
-Stage = tuple[float, float, float]
-"""Price per string and second, softness [N], and the share of the reference's distance from the start."""
+Stage = tuple[float, float]
+"""Price per string and second, and softness [N]."""
 
 
 @dataclass(frozen=True)
@@ -36,19 +41,19 @@ class TautOptions:
     """Price of low tension, per string and second (bunraku.control.taut_problem)."""
     softness: float = 0.01
     """Tension below which the price is quadratic [N]."""
-    paths: tuple[tuple[Stage, ...], ...] = (
-        ((1.0, 30.0, 1.0), (0.5, 10.0, 1.0), (0.2, 3.0, 1.0), (0.2, 1.0, 1.0), (0.2, 0.3, 1.0)),
-        ((5.0, 3.0, 1.0), (1.0, 1.0, 1.0), (0.3, 0.3, 1.0)),
-        ((2.0, 0.5, 0.25), (2.0, 0.5, 0.5), (2.0, 0.5, 0.75), (2.0, 0.5, 1.0), (0.5, 0.3, 1.0)),
+    paths: tuple[tuple[int, tuple[Stage, ...]], ...] = (
+        (4, ((1.0, 30.0), (0.5, 10.0), (0.2, 3.0), (0.2, 1.0), (0.2, 0.3))),
+        (4, ((5.0, 3.0), (1.0, 1.0), (0.3, 0.3))),
+        (2, ((5.0, 3.0), (1.0, 1.0), (0.3, 0.3))),
     )
-    """Stages before the final ones. A path is tried if those before do not arrive: the first is the fastest, the second avoids
-    motions in which wires push, on the third the reference grows."""
+    """Paths, each tried if those before do not arrive: the longest time step, in those of the problem, and the stages before the
+    final ones. The first is the fastest. The second avoids motions in which wires push."""
     most_pushing: float = 0.12
     """Share of the tensions that may be negative on a path; a path with more of them is given up."""
     grids: tuple[int, ...] = (4, 2, 1)
     """Lengths of the time steps, in those of the problem. Those that do not divide its number of steps are left out, so that a
     number of steps that 4 divides is solved soonest."""
-    before_last: tuple[Stage, ...] = ((0.2, 0.1, 1.0),)
+    before_last: tuple[Stage, ...] = ((0.2, 0.1),)
     """Stages before the final one, on every grid."""
     loose_tolerance: float = 1e-3
     """Tolerance of stages before the last one, as a share of the cost."""
@@ -57,7 +62,7 @@ class TautOptions:
     near: float = 1e-4
     """Share of the cost. While Gauss–Newton's direction expects a larger decrease, second derivatives are not computed."""
     feedback: tuple[float, ...] = (0.0, 0.5, 1.0)
-    """Shares of the projection's gains that are tried: taut strings that fit hold a figure better than feedback on its linearisation."""
+    """Shares of the projection's gains that are tried. Taut strings that fit often hold a figure better than feedback does."""
     noise: float = 1e-11
     """Share of the cost. If the expected decrease is smaller, the cost may rise as much: rounding errors are larger."""
     fit: float = 1e-8
@@ -89,18 +94,19 @@ def search_taut(
     smooth = on(problem, wired(problem.system.figure))
     history: list[Iteration] = []
     best, outcome = at_rest(problem), OUT_OF_ITERATIONS
-    for path in options.paths:
-        search = _PathSearch(smooth, problem.strings, tolerance, iterations, options, descent, history, heard)
+    rest = problem.total(best)
+    for longest, path in options.paths:
+        search = _PathSearch(smooth, problem.strings, longest, tolerance, iterations, options, descent, history, heard)
         try:
             converged = search.along(path)
         except KeyboardInterrupt:
             converged, outcome = False, STOPPED
         strung = search.on_strings(problem)
+        if strung is not None and converged and problem.total(strung) < rest:
+            return Descent(strung, tuple(history), OPTIMAL)
         if strung is not None and problem.total(strung) < problem.total(best):
             best = strung
-            if converged:
-                outcome = OPTIMAL
-        if converged or outcome == STOPPED:
+        if outcome == STOPPED:
             break
     return Descent(best, tuple(history), outcome)
 
@@ -119,12 +125,12 @@ class _PathSearch:
     """A search along one path, on all grids."""
 
     def __init__(
-        self, smooth: ControlProblem, strings: int, tolerance: float, iterations: int, options: TautOptions,
+        self, smooth: ControlProblem, strings: int, longest: int, tolerance: float, iterations: int, options: TautOptions,
         descent: DescentOptions, history: list[Iteration], heard: Callable[[Iteration, float], None],
     ) -> None:  # fmt: skip
         self.smooth, self.strings, self.tolerance, self.iterations = smooth, strings, tolerance, iterations
         self.options, self.descent, self.history, self.heard = options, descent, history, heard
-        self.grids = [c for c in options.grids if smooth.steps % c == 0]
+        self.grids = [c for c in options.grids if c <= longest and smooth.steps % c == 0]
         self.times = self.grids[0]
         self.run, self.gains = at_rest(self._grid(self.times)), no_gains()
 
@@ -134,13 +140,13 @@ class _PathSearch:
         for c in self.grids:
             problem = self._grid(c)
             if c != self.times:
-                fine = finer(self.run, self.gains, problem, self.times // c)
+                fine = finer(self.run, self.gains, self._staged(problem, o.before_last[0]), self.times // c)
                 if fine is None:
                     return False
                 self.run, self.gains, self.times = fine, no_gains(), c
                 path = ()
             last = self.tolerance if c == self.grids[-1] else max(self.tolerance, o.coarse_tolerance)
-            arrived = self._through((*path, *o.before_last, (o.price, o.softness, 1.0)), problem, last)
+            arrived = self._through((*path, *o.before_last, (o.price, o.softness)), problem, last)
             if not arrived:
                 break
         return arrived and bool(self.run.impulse[:, : self.strings].min() > 0.0)
@@ -156,12 +162,7 @@ class _PathSearch:
         return self.smooth if c == 1 else coarser(self.smooth, c, tolerance=self.options.step_tolerance)
 
     def _staged(self, problem: ControlProblem, stage: Stage) -> TautProblem:
-        price, softness, share = stage
-        if share != 1.0:
-            sheet = problem.sheet
-            rx = problem.start + share * (sheet.rx - problem.start)
-            problem = replace(problem, sheet=sheet._replace(rx=rx))
-        return TautProblem.of(problem, self.strings, price, softness)
+        return TautProblem.of(problem, self.strings, *stage)
 
     def _through(self, path: tuple[Stage, ...], problem: ControlProblem, tolerance: float) -> bool:
         """Descends through all stages of `path` on one grid; whether the last descent converges."""
@@ -191,7 +192,7 @@ class _PathSearch:
                 arrived = small and (not last or (step.kind == "newton" and step.mu == 0.0))
                 if arrived:
                     break
-                if slack > o.most_pushing * self.strings * problem.steps:
+                if self.times == self.grids[0] and slack > o.most_pushing * self.strings * problem.steps:
                     return False
         if walk.work.safe_along(run) is not None:
             self.gains = walk.work.gains.copy()
@@ -328,7 +329,7 @@ def finer(run: Rollout, gains: Array, problem: ControlProblem, times: int) -> Ro
     x[1:, s.n_q + s.n :] = np.diff(hands, axis=0) / s.dt
     x[0] = problem.start
     curve = ControlCurve(x, np.concatenate([hands[1:], np.repeat(run.u[:, s.n_kin :], times, 0)], 1))
-    runs = [problem.project(curve)]
-    if len(gains):
-        runs.append(problem.project(fitted(s, curve), np.repeat(gains, times, 0)))
+    K = np.repeat(gains, times, 0)
+    feedback = [no_gains(), 0.5 * K, K] if len(K) else [no_gains()]
+    runs = [problem.project(one, held) for one in (curve, fitted(s, curve)) for held in feedback]
     return min((one for one in runs if isinstance(one, Rollout)), key=problem.total, default=None)
