@@ -74,6 +74,24 @@ def test_the_price_of_low_tension_is_smooth_and_its_slopes_are_exact(waving: Mot
         assert second[k, c] == pytest.approx((slopes[0] - slopes[1]) / (2.0 * h), rel=1e-5, abs=1e-6)
 
 
+def test_the_price_of_leaning_has_exact_slopes(waving: Motion) -> None:
+    system = System.of(FIGURE, dt=0.02, inputs=FIGURE.kinematic)
+    priced = TautProblem.of(problem_of(system, [Configuration(1.0), Speed(1.0)], duration=0.1, q=waving.q[0]), 6, 0.2, 0.01)
+    assert [FIGURE.names[i] for i in priced.leans] == ["torso_ry", "lhip_ry", "rhip_ry", "lshoulder_ry", "rshoulder_ry"]
+    run, i, h = at_rest(priced), priced.leans[3], 1e-6
+    plain = replace(priced, lean_price=0.0)
+    for lean in (-1.1, 0.85, 1.0):
+        price, slope = [], []
+        for off in (h, 0.0, -h):
+            x = run.x.copy()
+            x[2, i] = lean + off
+            at = replace(run, x=x)
+            price.append(priced.total(at) - plain.total(at))
+            slope.append(priced.lean_slopes(at)[0][2, 3])
+        assert slope[1] == pytest.approx((price[0] - price[2]) / (2.0 * h), rel=1e-5, abs=1e-9)
+        assert priced.lean_slopes(at)[1][2, 3] == pytest.approx((slope[0] - slope[2]) / (2.0 * h), rel=1e-4, abs=1e-9)
+
+
 def test_the_gradient_is_that_of_the_cost(waving: Motion) -> None:
     problem = problem_of(
         System.of(FIGURE, dt=0.02, inputs=FIGURE.kinematic),

@@ -1,4 +1,4 @@
-"""A control problem whose strings are to stay taut: low tension has a price.
+"""A control problem whose strings are to stay taut: low tension has a price, and so has a lean that makes angles singular.
 
 While all strings are taut, they are wires: a step is a smooth function of the inputs, and so is the cost. Where strings change
 between taut and slack, the cost has kinks, at which descents end early. The price, per string and second, is that of a logarithmic
@@ -6,11 +6,16 @@ barrier that fades above the tension τ. Below the softness δ it is continued b
 so that it is finite for every tension T, also of a slack string, and twice differentiable:
 
     β(T) = log(1 + τ/T) for T > δ,    β(T) = β(δ) + β′(δ) (T − δ) + ½ β″(δ) (T − δ)² otherwise
+
+The second angle b of a ball joint has a price, too, proportional to (|b| − b₀)³ where it is larger than b₀. Three angles are
+singular at 90°, and steps depend on the angles already on the way there: a simulation changes them
+(bunraku.dynamics.ball_charts), a linearisation along a motion cannot.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +42,10 @@ class TautProblem(ControlProblem):
     """δ: tension below which the price is quadratic [N]."""
     fading: float = 10.0
     """τ: tension above which the price fades [N]."""
+    lean_price: float = 2000.0
+    """Price of (|b| − b₀)³ [1/rad³], per ball joint and second."""
+    upright: float = 0.9
+    """b₀: lean of a ball joint that is free [rad]; less than where a simulation changes its angles."""
 
     @classmethod
     def of(cls, problem: ControlProblem, strings: int, price: float, softness: float) -> TautProblem:
@@ -47,12 +56,30 @@ class TautProblem(ControlProblem):
     def cost(self, run: Rollout) -> tuple[float, float]:
         """The cost along `run`, which includes the price of low tension, and the penalty of the bounds."""
         cost, penalty = super().cost(run)
-        return cost + self.price * self.system.dt * float(self._beta(run)[0].sum()), penalty
+        leaning = self.lean_price * float((self._beyond(run) ** 3).sum())
+        return cost + self.system.dt * (self.price * float(self._beta(run)[0].sum()) + leaning), penalty
 
     def price_slopes(self, run: Rollout) -> tuple[Array, Array]:
         """First and second derivative of the price with respect to the impulse of every string, at every step of `run`."""
         _, first, second = self._beta(run)
         return self.price * first, self.price / self.system.dt * second
+
+    def lean_slopes(self, run: Rollout) -> tuple[Array, Array]:
+        """First and second derivative of the price of leaning with respect to `leans`, at every sample of `run`."""
+        beyond, per_sample = self._beyond(run), self.system.dt * self.lean_price
+        return 3.0 * per_sample * beyond**2 * np.sign(run.x[:, self.leans]), 6.0 * per_sample * beyond
+
+    @cached_property
+    def leans(self) -> NDArray[np.int64]:
+        """The second angle of every ball joint that moves by physics, among all variables."""
+        tree = self.system.tree
+        second: NDArray[np.int64] = tree.joints["variable"][tree.balls] + 1
+        return second[second < self.system.n]
+
+    def _beyond(self, run: Rollout) -> Array:
+        """How far every ball joint leans beyond what is free, at every sample [rad]."""
+        out: Array = np.maximum(np.abs(run.x[:, self.leans]) - self.upright, 0.0)
+        return out
 
     def _beta(self, run: Rollout) -> tuple[Array, Array, Array]:
         tension = run.impulse[:, : self.strings] / self.system.dt
@@ -77,6 +104,9 @@ class TautExpansion(MotionExpansion):
         first, second = self.problem.price_slopes(run)
         self.slopes.gl[:, : first.shape[1]] += first
         self.slopes.hl[:, : first.shape[1]] += second
+        first, second = self.problem.lean_slopes(run)
+        self.slopes.gx[:, self.problem.leans] += first
+        self.slopes.hx[:, self.problem.leans] += second
         return out
 
 

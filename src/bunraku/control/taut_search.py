@@ -48,14 +48,14 @@ class TautOptions:
     )
     """Paths, each tried if those before do not arrive: the longest time step, in those of the problem, and the stages before the
     final ones. The first is the fastest. The second avoids motions in which wires push."""
-    most_pushing: float = 0.12
+    most_pushing: float = 0.2
     """Share of the tensions that may be negative on a path; a path with more of them is given up."""
     grids: tuple[int, ...] = (4, 2, 1)
     """Lengths of the time steps, in those of the problem. Those that do not divide its number of steps are left out, so that a
     number of steps that 4 divides is solved soonest."""
     before_last: tuple[Stage, ...] = ((0.2, 0.1),)
     """Stages before the final one, on every grid."""
-    loose_tolerance: float = 1e-3
+    loose_tolerance: float = 3e-3
     """Tolerance of stages before the last one, as a share of the cost."""
     coarse_tolerance: float = 1e-7
     """Tolerance of the last stage on a coarse grid."""
@@ -177,7 +177,7 @@ class _PathSearch:
                 begun = time.perf_counter()
                 step = walk.step(run, cost)
                 if step is None:
-                    return False
+                    break
                 slack = int((run.impulse[:, : self.strings] <= 0.0).sum())
                 self.history.append(
                     Iteration(
