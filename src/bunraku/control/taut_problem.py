@@ -20,8 +20,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.control.control_problem import ControlProblem, MotionExpansion
+from bunraku.control.control_problem import ControlProblem, MotionExpansion, no_gains
 from bunraku.control.control_system import ControlCurve, Rollout, System
+from bunraku.control.riccati import riccati
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.string import String, Wire
@@ -108,6 +109,14 @@ class TautExpansion(MotionExpansion):
         self.slopes.gx[:, self.problem.leans] += first
         self.slopes.hx[:, self.problem.leans] += second
         return out
+
+
+def tracking_gains(work: TautExpansion) -> Array:
+    """Gains of the feedback that keeps a figure near the motion that `work` has linearised, whatever the tensions: the price of low
+    tension would make them stiff where a string is nearly slack."""
+    K, free = np.zeros_like(work.gains), work.slopes._replace(gl=np.zeros_like(work.slopes.gl), hl=np.zeros_like(work.slopes.hl))
+    riccati(work.steps, free, no_gains(), 0.0, 0.0, K, np.zeros_like(work.feed), np.zeros_like(work.first))
+    return K
 
 
 def can_be_taut(figure: Figure) -> bool:

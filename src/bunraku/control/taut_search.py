@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +26,12 @@ from bunraku.control.control_outcomes import OPTIMAL, OUT_OF_ITERATIONS
 from bunraku.control.control_problem import ControlProblem, no_gains
 from bunraku.control.control_system import ControlCurve, Rollout
 from bunraku.control.newton import Descent, DescentOptions, Iteration, Kind, LineSearch, Trial
-from bunraku.control.taut_problem import TautExpansion, TautProblem, fitted, on, wired
+from bunraku.control.taut_problem import TautExpansion, TautProblem, fitted, on, tracking_gains, wired
 from bunraku.outcome import STOPPED
 
 Array = NDArray[np.float64]
+Feedback = Literal["none", "tracking", "all"]
+"""Of a projection: none, gains that track states whatever the tensions (tracking_gains), or those of the whole cost."""
 Stage = tuple[float, float]
 """Price per string and second, and softness [N]."""
 
@@ -61,8 +64,6 @@ class TautOptions:
     """Tolerance of the last stage on a coarse grid."""
     near: float = 1e-4
     """Share of the cost. While Gauss–Newton's direction expects a larger decrease, second derivatives are not computed."""
-    feedback: tuple[float, ...] = (0.0, 0.5, 1.0)
-    """Shares of the projection's gains that are tried. Taut strings that fit often hold a figure better than feedback does."""
     noise: float = 1e-11
     """Share of the cost. If the expected decrease is smaller, the cost may rise as much: rounding errors are larger."""
     fit: float = 1e-8
@@ -132,7 +133,7 @@ class _PathSearch:
         self.options, self.descent, self.history, self.heard = options, descent, history, heard
         self.grids = [c for c in options.grids if c <= longest and smooth.steps % c == 0]
         self.times = self.grids[0]
-        self.run, self.gains = at_rest(self._grid(self.times)), no_gains()
+        self.run = at_rest(self._grid(self.times))
 
     def along(self, path: tuple[Stage, ...]) -> bool:
         """Whether the search arrives at an optimum with taut strings; the motion is then `self.run`."""
@@ -140,10 +141,10 @@ class _PathSearch:
         for c in self.grids:
             problem = self._grid(c)
             if c != self.times:
-                fine = finer(self.run, self.gains, self._staged(problem, o.before_last[0]), self.times // c)
+                fine = finer(self.run, self._staged(problem, o.before_last[0]), self.times // c)
                 if fine is None:
                     return False
-                self.run, self.gains, self.times = fine, no_gains(), c
+                self.run, self.times = fine, c
                 path = ()
             last = self.tolerance if c == self.grids[-1] else max(self.tolerance, o.coarse_tolerance)
             arrived = self._through((*path, *o.before_last, (o.price, o.softness)), problem, last)
@@ -151,12 +152,9 @@ class _PathSearch:
                 break
         return arrived and bool(self.run.impulse[:, : self.strings].min() > 0.0)
 
-    def on_strings(self, problem: ControlProblem) -> Rollout | None:
+    def on_strings(self, problem: TautProblem) -> Rollout | None:
         """The motion so far, on the strings of `problem`; None if they cannot make it."""
-        if self.times != 1:
-            return finer(self.run, self.gains, problem, self.times)
-        runs = problem.project(self.run, self.gains), problem.project(self.run)
-        return min((run for run in runs if isinstance(run, Rollout)), key=problem.total, default=None)
+        return finer(self.run, problem, self.times) if self.times != 1 else cheapest(self.run, self.run, problem)
 
     def _grid(self, c: int) -> ControlProblem:
         return self.smooth if c == 1 else coarser(self.smooth, c, tolerance=self.options.step_tolerance)
@@ -194,8 +192,6 @@ class _PathSearch:
                     break
                 if self.times == self.grids[0] and slack > o.most_pushing * self.strings * problem.steps:
                     return False
-        if walk.work.safe_along(run) is not None:
-            self.gains = walk.work.gains.copy()
         return arrived
 
 
@@ -223,7 +219,8 @@ class _Walk:
     def __init__(self, problem: TautProblem, options: TautOptions, descent: DescentOptions) -> None:
         self.problem, self.options, self.mu = problem, options, 0.0
         self.work, self.line, self.first_mu = TautExpansion(problem), _FittedLine(problem, 1, descent), descent.first_mu
-        self.held = options.feedback[0]
+        self.held: Feedback = "none"
+        self.hold = no_gains()
         self.begin(0.0)
 
     def begin(self, near: float) -> None:
@@ -232,6 +229,7 @@ class _Walk:
 
     def step(self, run: Rollout, cost: float) -> _Step | None:
         """One iteration from `run`; None if no direction lowers the cost."""
+        self.hold = no_gains()
         return (self._quick(run, cost) if self.far else None) or self._exact(run, cost)
 
     def _quick(self, run: Rollout, cost: float) -> _Step | None:
@@ -281,15 +279,21 @@ class _Walk:
         return None, mu
 
     def _trial(self, run: Rollout, cost: float, change: ControlCurve, gamma: float, slope: float) -> Trial | None:
-        """The motion at γ under the share of the feedback that served last, or if it does not serve here, under the best share."""
+        """The motion at γ with the feedback that served last; if it does not serve here, with that which serves best."""
         best, good = None, cost + 0.7 * gamma * (1.0 - 0.5 * gamma) * slope
-        for share in sorted(self.options.feedback, key=lambda share: share != self.held):
-            one = self.line.trial(run, change, gamma, share * self.work.gains)
+        ways: tuple[Feedback, ...] = ("none", "tracking", "all")
+        for held in sorted(ways, key=lambda way: way != self.held):
+            one = self.line.trial(run, change, gamma, self._feedback(held))
             if one is not None and (best is None or one.cost < best.cost):
-                best, self.held = one, share
-            if not self.line.fits or (best is not None and best.cost <= good):
+                best, self.held = one, held
+            if best is not None and (not self.line.fits or best.cost <= good):
                 break
         return best
+
+    def _feedback(self, way: Feedback) -> Array:
+        if way == "tracking" and not len(self.hold):
+            self.hold = tracking_gains(self.work)
+        return self.work.gains if way == "all" else self.hold if way == "tracking" else no_gains()
 
     def _along(self, run: Rollout, cost: float, change: ControlCurve, kind: Kind, mu: float) -> _Step | None:
         """The best of γ = 1, ½, ¼, … along `change`, as long as halving γ lowers the cost."""
@@ -303,7 +307,7 @@ class _Walk:
                 best = one
                 if gamma == 1.0 and cost - one.cost >= -0.36 * slope:  # nearly what the quadratic model promises, or more
                     if cost - one.cost >= max(-0.65 * slope, 1e-10 * abs(cost)):
-                        best = self.line.further(run, one, change, self.held * self.work.gains)
+                        best = self.line.further(run, one, change, self._feedback(self.held))
                     break
             elif best is not None:
                 break
@@ -313,8 +317,8 @@ class _Walk:
         return None if best is None else _Step(best, kind, -slope, mu)
 
 
-def finer(run: Rollout, gains: Array, problem: ControlProblem, times: int) -> Rollout | None:
-    """A motion of `problem` near `run`, whose time steps are `times` as long and whose gains are `gains`; None if it fails.
+def finer(run: Rollout, problem: TautProblem, times: int) -> Rollout | None:
+    """A motion of `problem` near `run`, whose time steps are `times` as long; None if it fails.
 
     States and kinematic variables are interpolated by cubic splines, which start at rest.
     """
@@ -329,7 +333,13 @@ def finer(run: Rollout, gains: Array, problem: ControlProblem, times: int) -> Ro
     x[1:, s.n_q + s.n :] = np.diff(hands, axis=0) / s.dt
     x[0] = problem.start
     curve = ControlCurve(x, np.concatenate([hands[1:], np.repeat(run.u[:, s.n_kin :], times, 0)], 1))
-    K = np.repeat(gains, times, 0)
-    feedback = [no_gains(), 0.5 * K, K] if len(K) else [no_gains()]
-    runs = [problem.project(one, held) for one in (curve, fitted(s, curve)) for held in feedback]
+    impulse, states = np.repeat(run.impulse, times, 0) / times, np.repeat(run.states, times, 0)
+    return cheapest(curve, Rollout(curve.x, curve.u, impulse, states), problem)
+
+
+def cheapest(curve: ControlCurve, about: Rollout, problem: TautProblem) -> Rollout | None:
+    """The cheaper motion of `problem` near a `curve`: without feedback, or with gains of the steps `about` which it goes."""
+    work = TautExpansion(problem)
+    work.at(about)
+    runs = problem.project(curve), problem.project(fitted(problem.system, curve), tracking_gains(work))
     return min((one for one in runs if isinstance(one, Rollout)), key=problem.total, default=None)
