@@ -7,6 +7,7 @@ import { Hands } from './live/hands'
 import { LiveDesk } from './live/live-desk'
 import type { Grip } from './live/picking'
 import type { PageMessage, Piece, Progress, TakeEdit } from './messages'
+import { Music } from './music'
 import { Player } from './player'
 import { ScoreDesk } from './score/score-desk'
 import { createScriptApi } from './script-api'
@@ -57,6 +58,7 @@ export class App {
   private readonly warnings = new Warnings()
   private readonly label = new PointerLabel()
   private readonly timeline = new Timeline(this.player)
+  private readonly music: Music
   private readonly entries: Entries
   private readonly list = new EntryList((id) => void this.entries.open(id))
   private readonly topBar: TopBar
@@ -88,6 +90,9 @@ export class App {
       plots.element,
       timeline.element,
     )
+    this.music = new Music({ player, fetch: (id) => source.sound(id), notices })
+    timeline.addToTransport(this.music.button)
+    document.body.append(this.music.element)
     this.view = new View(stage, theme)
     this.viewControls = new ViewControls(this.view)
     stage.append(this.viewControls.tools.element, this.legend.element, this.warnings.element)
@@ -232,6 +237,7 @@ export class App {
       this.timeline.load([])
       this.live?.enter(piece)
     }
+    this.music.load(piece)
     this.takes?.update()
     this.score?.load(piece)
   }
@@ -246,6 +252,7 @@ export class App {
     this.plots.load(recordedChannels(piece, samples), (time) => this.player.seek(time))
     this.player.reload(samples.t)
     this.timeline.load(piece.marks)
+    this.music.load(piece)
     this.takes?.update()
     this.editor?.load(piece, samples)
     this.score?.load(piece)
@@ -261,7 +268,9 @@ export class App {
     this.editor?.tick()
     const { player, plots, view } = this
     const recorded = this.entries.opened?.samples !== null
-    if (player.advance(seconds)) {
+    const before = player.time
+    if (player.advance(this.music.step(seconds))) {
+      if (player.time < before) this.music.follow() // from the end to the start
       view.show(player.time)
       this.editor?.timeChanged()
       this.score?.timeChanged()
@@ -276,6 +285,7 @@ export class App {
 
   private playerChanged(): void {
     this.timeline.update()
+    this.music.follow()
     if (!this.entries.opened?.samples) return
     this.view.show(this.player.time)
     this.view.refresh()

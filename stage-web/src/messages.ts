@@ -238,6 +238,13 @@ export interface Book {
   unsaved: boolean
 }
 
+/** The sound of a piece, fetched by its entry: a key of its content, and its outline from 0 to 100, so many values a second. */
+export interface Sound {
+  key: string
+  loudness: number[]
+  rate: number
+}
+
 /** An entry that has been opened. `front` is the direction of the audience in the plane of the floor. */
 export interface Piece {
   live: boolean
@@ -251,6 +258,7 @@ export interface Piece {
   pulls?: string[]
   sticks?: string[]
   untangles?: boolean
+  sound?: Sound
   id: string
   title: string
   about: string
@@ -281,11 +289,12 @@ export interface EntryList {
   opens: boolean
 }
 
-/** An entry of a page that works without a server; samples are compressed, in base64. */
+/** An entry of a page that works without a server; samples and the WAV file of its sound are compressed, in base64. */
 export interface StandaloneEntry {
   entry: Entry
   piece: Piece
   samples: string
+  sound?: string
 }
 
 /** The data of a page that works without a server. */

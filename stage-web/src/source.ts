@@ -15,6 +15,8 @@ export interface Source {
   readonly served: boolean
   list(): Promise<EntryList>
   open(id: string): Promise<Opened>
+  /** The WAV file of an entry that has sound. */
+  sound(id: string): Promise<ArrayBuffer>
 }
 
 /** A request that the server refused, in its own words. */
@@ -53,6 +55,10 @@ class Server implements Source {
     ])
     return { piece, samples: samples && readSamples(piece, samples), meshes: new Map(meshes) }
   }
+
+  sound(id: string): Promise<ArrayBuffer> {
+    return bytes(`/api/entries/${encodeURIComponent(id)}/sound`)
+  }
 }
 
 async function bytes(path: string): Promise<ArrayBuffer> {
@@ -76,6 +82,10 @@ class Standalone implements Source {
     const loadMesh = async (key: string) => [key, await unzip(this.data.meshes[key])] as const
     const meshes = new Map(await Promise.all(meshKeys(piece).map(loadMesh)))
     return { piece, samples: readSamples(piece, await unzip(found.samples)), meshes }
+  }
+
+  sound(id: string): Promise<ArrayBuffer> {
+    return unzip(this.data.entries.find((e) => e.entry.id === id)?.sound ?? '')
   }
 }
 

@@ -17,6 +17,7 @@ from bunraku.motion import Motion, Track
 from bunraku.render import video
 from bunraku.render.camera import Camera
 from bunraku.render.video import save_mp4, save_png, sheet
+from bunraku.sound.soundtrack import Soundtrack
 
 SMALL = (96, 72)
 
@@ -129,3 +130,25 @@ def test_sheet_without_labels() -> None:
 def test_no_samples(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="0 samples"):
         save_png(swing(), tmp_path / "a.png", samples=0)
+
+
+@pytest.mark.parametrize(("rate", "seconds"), [(44100, 3.0), (8000, 0.7)])
+def test_film_has_the_sound_from_its_first_picture_on(rate: int, seconds: float, tmp_path: Path) -> None:
+    rng = np.random.default_rng(rate)
+    x = np.zeros(round(seconds * rate))
+    for t in rng.uniform(0.0, 0.6, 6):  # clicks
+        at = round(t * rate)
+        x[at : at + rate // 50] += rng.normal(size=len(x[at : at + rate // 50]))
+    sound = Soundtrack(np.round(8000 * np.clip(x, -3, 3)).astype(np.int16)[:, None], rate)
+    save_mp4(swing(), tmp_path / "a.mp4", fps=10, size=SMALL, sound=sound)
+    assert len(film(tmp_path / "a.mp4")[1]) == 11
+    words = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-i", str(tmp_path / "a.mp4")]
+    words += ["-ac", "1", "-ar", str(rate), "-f", "s16le", "-"]
+    heard = np.frombuffer(subprocess.run(words, capture_output=True, check=True).stdout, "<i2").astype(float)
+    assert len(heard) / rate == pytest.approx(1.1, abs=0.05)  # as long as its pictures
+    n = round(0.7 * rate)
+    alike = np.correlate(np.pad(heard[:n], (0, n)), sound.samples[:n, 0].astype(float), "full")
+    assert abs(int(np.argmax(alike)) - (n - 1)) / rate < 0.02
+    alone = alike.max() / (np.linalg.norm(heard[:n]) * np.linalg.norm(sound.samples[:n].astype(float)))
+    assert alone > 0.8  # it is that sound, as far as its compression keeps noise
+    assert [path.name for path in tmp_path.iterdir()] == ["a.mp4"]

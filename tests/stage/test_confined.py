@@ -25,6 +25,7 @@ from bunraku.io.shipped import found, shipped_orders
 from bunraku.kernels.folders import cache_root, user_cache
 from bunraku.motion import Motion
 from bunraku.progress import Progress
+from bunraku.sound.soundtrack import Soundtrack
 from bunraku.stage import Recorded, confinement
 from bunraku.stage.confined import Cancelled, Confined
 from bunraku.stage.uploads import ReadEntry, UploadLimits, Uploads
@@ -58,6 +59,7 @@ def secrets(folder: Path) -> None:
     (folder / "motion.mcap").write_bytes(b"\x89MCAP0\r\nSECRET")
     (folder / "scene.yaml").write_text("scene: SECRET\n")
     (folder / "mesh.stl").write_bytes(STL)
+    (folder / "song.wav").write_bytes(Soundtrack(np.zeros((80000, 1), np.int16), 8000).wav())
     (folder / "mesh.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     (folder / "secret.txt").write_text("SECRET")
     (folder / "secret.png").write_bytes(b"\x89PNG SECRET")
@@ -94,6 +96,7 @@ def escapes(out: str) -> dict[str, str]:
         "carry_mesh.yaml": "carry: tray\n" + carry.replace("{box: [0.7, 0.5, 0.04]}", shape),
         "show.yaml": show % f"{out}/figure.yaml",
         "show_motions.yaml": show % "marionette22" + f"motions: {{secret: {{file: {out}/motion.npz}}}}\n",
+        "show_music.yaml": show % "marionette22" + f"music: {out}/song.wav\n",
         "humanoid.yaml": f"humanoid: ours\nfigure: {out}/figure.yaml\nfeet: [a, b]\nsole: {{size: [0.1, 0.1]}}\ntrunk: a\n",
         "guide.yaml": f"guide: {out}/figure.yaml\n",
         "guide_log.yaml": f"guide: humanoid\ninputs: {out}/log.json\n",
@@ -240,6 +243,19 @@ def test_a_dropped_order_gives_what_it_gives_elsewhere(tmp_path: Path) -> None:
         shown = entry.open()
     assert isinstance(shown, Recorded)
     assert shown.motion.tracks == here.tracks
+
+
+@pytest.mark.slow
+def test_a_dropped_show_has_the_music_that_was_dropped_with_it() -> None:
+    show = b"perform: A nod\ntempo: 100\nmusic: song.wav\nfigures: {anna: marionette22}\nscript:\n  - anna: nod\n    counts: 4\n"
+    ramp = Soundtrack(np.arange(-16000, 16000, dtype=np.int16)[:, None], 8000)
+    with closing(Uploads(OPENER, UploadLimits(reading=PATIENCE, working=10 * PATIENCE))) as uploads:
+        (entry,) = uploads.open([("show.yaml", show), ("song.wav", ramp.wav())])
+        shown = entry.open()
+    assert isinstance(shown, Recorded)
+    assert shown.sound is not None
+    assert shown.sound.duration == pytest.approx(shown.motion.duration, abs=1e-3)
+    assert np.array_equal(shown.sound.samples[:20000], ramp.samples[:20000])
 
 
 @pytest.mark.slow

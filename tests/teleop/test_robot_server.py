@@ -334,6 +334,17 @@ def test_ticks_that_make_no_sense_are_refused(tick: int, rows: int) -> None:
         is_served(server)
 
 
+def test_a_client_that_left_or_was_refused_may_come_again_at_once() -> None:
+    with serving() as server:
+        for _ in range(4):
+            raw(server, hello(server) + b"T" + number(7) + ROWS[0].tobytes()).close()
+            is_served(server)
+            one = raw(server, hello(server) + b"?")
+            assert "begins with" in words(one)
+            is_served(server)
+            one.close()
+
+
 def test_a_clocked_robot_that_fails_says_why() -> None:
     class Broken(Recorder):
         def step(self, targets: Array) -> Array:

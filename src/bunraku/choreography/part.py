@@ -7,6 +7,7 @@ than in the rehearsal, and measures its deviation from the part.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -141,6 +142,27 @@ class Recovery:
     """Smallest tension of any string, with feedback [N]."""
 
 
+def random_blows(part: RehearsedPart, rng: np.random.Generator, *, blow: float = 0.15, every: float = 5.0) -> list[Blow]:
+    """Pushes of a whole puppet in random horizontal directions during its `part`.
+
+    rng: draws the directions.
+    blow: standard deviation of each push, as a change of the puppet's velocity along x and y [m/s].
+    every: time between two pushes [s].
+    """
+    mass, blows = sum(body.mass for body in part.figure.bodies), []
+    for step in range(round(every / part.dt), len(part.u), round(every / part.dt)):
+        momentum = np.zeros(part.figure.n_dynamic)
+        momentum[:2] = blow * mass * rng.normal(size=2)
+        blows.append(Blow(step, momentum))
+    return blows
+
+
+def deviation(part: RehearsedPart, played: PlayedPart) -> float:
+    """Root-mean-square deviation of what was `played` from its `part`, over samples and dynamic variables [rad or m]."""
+    n, n_q = part.figure.n_dynamic, part.figure.n_q
+    return float(np.sqrt(np.mean((played.q - part.x[:, :n_q])[:, :n] ** 2)))
+
+
 def recovery(part: RehearsedPart, *, seed: int = 0, blow: float = 0.15, every: float = 5.0, factor: float = 1.03) -> Recovery:
     """Simulates a `part` with a figure that is too heavy and is pushed repeatedly, in random horizontal directions.
 
@@ -151,20 +173,9 @@ def recovery(part: RehearsedPart, *, seed: int = 0, blow: float = 0.15, every: f
 
     Raises OffScript if the puppet cannot follow even with feedback.
     """
-    rng = np.random.default_rng(seed)
-    figure, n = part.figure, part.figure.n_dynamic
-    mass = sum(body.mass for body in figure.bodies)
-    blows = []
-    for step in range(round(every / part.dt), len(part.u), round(every / part.dt)):
-        momentum = np.zeros(n)
-        momentum[:2] = blow * mass * rng.normal(size=2)  # on the whole puppet, horizontally
-        blows.append(Blow(step, momentum))
-    wrong = heavier(figure, factor)
-    held = play(part, figure=wrong, blows=blows)
-    off = [float(np.sqrt(np.mean((held.q - part.x[:, : figure.n_q])[:, :n] ** 2)))]
-    try:
-        loose = play(part, figure=wrong, blows=blows, feedback=False)
-        off.append(float(np.sqrt(np.mean((loose.q - part.x[:, : figure.n_q])[:, :n] ** 2))))
-    except OffScript:
-        off.append(float("inf"))
-    return Recovery(off[0], off[1], float(held.tension.min()))
+    blows = random_blows(part, np.random.default_rng(seed), blow=blow, every=every)
+    wrong = heavier(part.figure, factor)
+    held, off = play(part, figure=wrong, blows=blows), float("inf")
+    with suppress(OffScript):
+        off = deviation(part, play(part, figure=wrong, blows=blows, feedback=False))
+    return Recovery(deviation(part, held), off, float(held.tension.min()))

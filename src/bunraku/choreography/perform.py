@@ -2,7 +2,8 @@
 
 The script is scored (its cues get times), checked for strings that would cross, and its flexible cues are timed. Every puppet
 rehearses stretch by stretch: a stretch is an interval of motion from rest to rest. Then the show is played: every puppet is
-simulated with strings that may go slack, and feedback keeps it near what it rehearsed.
+simulated with strings that may go slack, and feedback keeps it near what it rehearsed. Where there are props, or actors, all are
+simulated together, with what they touch.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.arguments import require_common, require_kind
+from bunraku.choreography.company import BoardOptions, Company
 from bunraku.choreography.compose import reference
 from bunraku.choreography.crossing import NearestStrings, nearest
 from bunraku.choreography.cue_shifts import ShiftOptions, best_shifts
-from bunraku.choreography.part import OffScript, RehearsedPart, play
+from bunraku.choreography.part import OffScript, PlayedPart, RehearsedPart, play
 from bunraku.choreography.rehearse import Hung, RehearsalOptions, Rehearsed, rehearse
 from bunraku.choreography.score import Score, ScoreOptions, Timed, score
 from bunraku.choreography.script import Script
@@ -50,6 +52,7 @@ class PerformOptions:
     score: ScoreOptions = ScoreOptions()
     shifts: ShiftOptions = ShiftOptions()
     rehearsal: RehearsalOptions = RehearsalOptions()
+    boards: BoardOptions = BoardOptions()
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def perform(
         outcome = STOPPED.because("finished rehearsals are cached on disk")
     return Performance(
         script, outcome, show.motion, show.scene, show.seconds, seed or 0, reference=show.asked, score=show.score,
-        shifts=show.shifts, parts=show.parts, near=show.near, errors=show.errors, rehearsed_anew=show.anew,
+        shifts=show.shifts, parts=show.parts, near=show.near, errors=show.errors, rehearsed_anew=show.anew, company=show.company,
     )  # fmt: skip
 
 
@@ -143,6 +146,7 @@ class _Show:
     asked: Motion | None = None
     near: NearestStrings | None = None
     errors: dict[str, float] = field(default_factory=dict)
+    company: Company | None = None
 
     def __post_init__(self) -> None:
         self.dt, self.t = self.options.rehearsal.dt, np.zeros(0)
@@ -207,18 +211,18 @@ class _Show:
         with self.stage("play"):
             with ThreadPoolExecutor(self.threads) as pool:
                 self.parts = dict(zip(self.wanted, pool.map(self._part, self.wanted), strict=True))
-                tracks = tuple(pool.map(self._played, self.parts))
+                tracks = self._played_together() if self._touches else tuple(pool.map(self._played, self.parts))
             marks = tuple(mark for mark in self._marks() if mark.t <= self.t[-1])
             self.asked = Motion(
                 self.t, tuple(Track(self.script.role(name).figure, q, name=name) for name, q in self.wanted.items())
             )
-            self.near = nearest({track.name: (track.figure, track.q) for track in tracks})
-            for track in tracks:
+            self.near = nearest({track.name: (track.figure, track.q) for track in tracks[: len(self.parts)]})
+            for track in tracks[: len(self.parts)]:
                 n = track.figure.n_dynamic
                 away = track.q[:, :n] - self.wanted[track.name][:, :n]
                 self.errors[track.name] = float(np.sqrt(np.mean(away**2)))
             motion = costumed(Motion(self.t, tracks, marks=marks))
-            self.scene = theatre(motion)
+            self.scene = theatre(motion, boards=None if self.company is None else self.company.boards)
             self.motion = motion
 
     # -- rehearsal -----------------------------------------------------------------------------------------------
@@ -274,14 +278,33 @@ class _Show:
                 x[a : b + 1], u[a:b], impulse[a:b] = found.x[: b - a + 1], found.u[: b - a], found.impulse[: b - a]
         return RehearsedPart(figure, self.dt, x, u, hung.gains(x, u, impulse))
 
-    def _played(self, role: str) -> Track:
-        part = self.parts[role]
+    @property
+    def _touches(self) -> bool:
+        """Whether puppets are simulated with what they touch: if there are props, or strings of a puppet go slack in its motions.
+
+        Others are rehearsed such that they keep clear of the boards.
+        """
+        return bool(self.script.props) or any(t.piece.loose for role in self.script.roles for t in self.made.of(role.name))
+
+    def _played_together(self) -> tuple[Track, ...]:
+        self.company = Company(self.parts, self.script.props, self.options.boards)
         try:
-            run = play(part)
+            run = self.company.play()
+        except OffScript as error:
+            raise self._blamed(next(iter(self.parts)), error.step * self.dt, error) from None
+        puppets = (self._track(role, played) for role, played in run.puppets.items())
+        props = (Track(self.script.props[name], q, name=name) for name, q in run.props.items())
+        return (*puppets, *props)
+
+    def _played(self, role: str) -> Track:
+        try:
+            return self._track(role, play(self.parts[role]))
         except OffScript as error:
             raise self._blamed(role, error.step * self.dt, error) from None
+
+    def _track(self, role: str, run: PlayedPart) -> Track:
         v = np.gradient(run.q, self.dt, axis=0)
-        return Track(part.figure, run.q, v=v, tension=run.tension, gap=run.gap, name=role)
+        return Track(self.parts[role].figure, run.q, v=v, tension=run.tension, gap=run.gap, name=role)
 
     def _marks(self) -> Iterator[Mark]:
         for timed in self.made.cues:

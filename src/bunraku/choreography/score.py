@@ -185,7 +185,20 @@ def score(script: Script, *, options: ScoreOptions = ScoreOptions()) -> Score:
     for a, b in made.pairs():
         if a.end[0] > b.begin[0] + COUNT_TOLERANCE:
             raise _overlap(a, b)
+    _require_music(made)
     return made
+
+
+def _require_music(made: Score) -> None:
+    """Raises FileError if the music ends more than a count before the script."""
+    music, count = made.script.music, made.script.count
+    if music is None or music.where is None or music.sound.duration > (made.counts - 1.0) * count:
+        return
+    raise music.where.error(
+        f"the music is too short: {music.sound.duration:.4g} s from there, and the script lasts {made.counts:g} counts "
+        f"({made.counts * count:.4g} s)",
+        advice="begin the music earlier, choose a longer recording, or shorten the script",
+    )
 
 
 def _goal(cue: Cue, stands: tuple[float, float, float]) -> tuple[float, float, float]:

@@ -6,11 +6,16 @@ later, in `score`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+from bunraku.brief import brief
 from bunraku.choreography.repertoire import Repertoire
 from bunraku.figure import Figure
 from bunraku.io.yaml.node import Node
+from bunraku.sound.beats import Beats
+from bunraku.sound.soundtrack import Soundtrack
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +71,35 @@ class Cue:
 
 
 @dataclass(frozen=True, eq=False)
+class Music:
+    """A recording that is played to a show."""
+
+    path: Path
+    begin: float
+    """Where count 0 is in the recording [s]."""
+    sound: Soundtrack
+    """The recording from count 0 on."""
+    beats: Beats | None
+    """The beats that were found in it, which are the counts; None if counts go by a given tempo."""
+    where: Node | None = field(default=None, repr=False)
+    """Its place in the file, for messages."""
+
+    __repr__ = brief
+
+    def at(self, where: Node) -> Music:
+        """The same music, at another place in a file (`where`)."""
+        return replace(self, where=where)
+
+    def __str__(self) -> str:
+        text = f"{self.path.name} from {self.begin:.3f} s"
+        if self.beats is None:
+            return text
+        tempo, worst = self.beats.tempo, 1000.0 * float(abs(self.beats.deviations).max())
+        within = f"nine of ten within {1000.0 * self.beats.spread:.0f} ms of a steady tempo, all within {worst:.0f} ms"
+        return f"{text}, {len(self.beats.times)} beats, {tempo:.2f} a minute, {within}"
+
+
+@dataclass(frozen=True, eq=False)
 class Script:
     """A show as written in the file."""
 
@@ -76,6 +110,10 @@ class Script:
     """Size of the stage along x and y [m]."""
     roles: tuple[Role, ...]
     cues: tuple[Cue, ...]
+    props: Mapping[str, Figure] = field(default_factory=dict)
+    """Free bodies on the stage, by name, where they begin."""
+    music: Music | None = None
+    """What is played to it."""
 
     @property
     def count(self) -> float:

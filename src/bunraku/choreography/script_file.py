@@ -2,11 +2,13 @@
 
 perform: The meeting
 tempo: 90                              # counts per minute
+music: {file: song.wav, from: 2 s}     # count 0 is there; without `tempo`, counts are the beats that are found in the recording
 stage: [5 m, 3 m]                      # its size along x and y; this is the default
 places: {door: [-1.5, 0], table: [1, 0]}
 figures:
   anna: {figure: marionette22, at: door, facing: 20 deg}
   bert: {figure: marionette22, at: table}
+props: {ball: {is: football, at: [1.3, 0.4, 0.05]}}      # free bodies that the figures meet
 motions:
   tango: {file: take.npz, parts: [left_leg, right_leg], loop: [1 s, 2.2 s]}     # added to those of the library
   teapot: {file: person.bvh, from: 2 s, to: 6 s, exaggerate: 0.6, simplify: 1.5 Hz}    # a person's motion
@@ -36,6 +38,7 @@ from pathlib import Path
 
 from bunraku.choreography.motion_library import repertoire_of
 from bunraku.choreography.motion_words import between, with_motions
+from bunraku.choreography.music_words import tempo_and_music
 from bunraku.choreography.repertoire import Repertoire
 from bunraku.choreography.script import Cue, Role, Script, Start
 from bunraku.errors import BunrakuError, did_you_mean, parts
@@ -43,9 +46,10 @@ from bunraku.figure import Figure
 from bunraku.io.yaml import yaml_reader
 from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.prop_words import props_of
 from bunraku.io.yaml.quantity import Quantity
 
-SHOW_WORDS = ("perform", "tempo", "stage", "places", "figures", "motions", "script", "seed", "output")
+SHOW_WORDS = ("perform", "tempo", "music", "stage", "places", "figures", "props", "motions", "script", "seed", "output")
 CUE_WORDS = ("name", "counts", "at", "after", "with", "wait", "until", "give", "to", "facing", "size", "mirrored")
 EVERYONE = "everyone"  # instead of a figure's name: the cue is for all figures
 Places = Mapping[str, tuple[float, float]]
@@ -65,12 +69,13 @@ def script_of(root: Node, folder: Path) -> Script:
         raise root.keys["show"].error("a show file begins with 'perform'", advice=f"write perform: {old.value}")
     root.words(SHOW_WORDS, "a show")
     title = root.need("perform", "the file").name("the show")
-    tempo = between(root.need("tempo", "the show"), 20.0, 300.0, "counts per minute")
+    tempo, music = tempo_and_music(root, folder)
     size = _size(root.get("stage"))
     places = _places(root.get("places"), size)
     roles = _roles(root.need("figures", "the show"), folder, places, size)
     roles = with_motions(root.get("motions"), folder, roles)
-    return Script(title, tempo, size, roles, _cues(root.need("script", "the show"), roles, places, size))
+    cues = _cues(root.need("script", "the show"), roles, places, size)
+    return Script(title, tempo, size, roles, cues, _props(root, folder, roles), music)
 
 
 # -- who and where -----------------------------------------------------------------------------------------------------
@@ -113,6 +118,14 @@ def _places(node: Node | None, size: tuple[float, float]) -> Places:
     if not isinstance(node.value, dict):
         raise node.unwanted("a mapping of places", advice="write name: [x, y]")
     return {name: _place(at, {}, size) for name, at in node.value.items()}
+
+
+def _props(root: Node, folder: Path, roles: tuple[Role, ...]) -> Mapping[str, Figure]:
+    props = props_of(root, folder)
+    taken = next((role.name for role in roles if role.name in props), None)
+    if taken is not None:
+        raise root.need("props", "the show").keys[taken].error(f"a figure is also called {taken!r}", advice="rename the prop")
+    return props
 
 
 def _roles(node: Node, folder: Path, places: Places, size: tuple[float, float]) -> tuple[Role, ...]:

@@ -128,7 +128,7 @@ def recorded(done: Performance, *, folder: Path | None = None) -> Recorded:
     if done.motion is None:
         raise BunrakuError("nothing of the show was rehearsed")
     book = ShowBook.of(done, folder=folder)
-    shown = Recorded(done.motion, reference=done.reference, book=book)
+    shown = Recorded(done.motion, reference=done.reference, book=book, sound=done.sound)
     return shown if done.scene is None else replace(shown, scene=done.scene)
 
 

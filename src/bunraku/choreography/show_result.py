@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from bunraku.choreography.company import Company
 from bunraku.choreography.crossing import NearestStrings
 from bunraku.choreography.part import Recovery, RehearsedPart, recovery
 from bunraku.choreography.score import Score
@@ -17,6 +18,7 @@ from bunraku.motion import Motion
 from bunraku.outcome import STOPPED, Outcome
 from bunraku.result import Result
 from bunraku.scene import Scene
+from bunraku.sound.soundtrack import Soundtrack
 
 Array = NDArray[np.float64]
 
@@ -48,13 +50,23 @@ class Performance(Result):
     """Root-mean-square deviation of each puppet from the reference, over samples and dynamic variables [rad or m], by name."""
     rehearsed_anew: int = 0
     """Number of stretches that were not in the cache."""
+    company: Company | None = None
+    """The puppets and props, if they were simulated together, with touch."""
 
     def __repr__(self) -> str:
         return f"<Performance: {self.script.title}, {self.outcome.kind}>"
 
+    @property
+    def sound(self) -> Soundtrack | None:
+        """The music, as long as the motion; None without any."""
+        music = self.script.music
+        return None if music is None or self.motion is None else music.sound.lasting(self.motion.duration)
+
     @cached_property
     def recoveries(self) -> dict[str, Recovery]:
         """For each puppet, how well its feedback works when it is pushed and 3 % heavier; computed on first use."""
+        if self.company is not None:
+            return self.company.recoveries(seed=self.seed or 0)
         return {name: recovery(part, seed=self.seed or 0) for name, part in self.parts.items()}
 
     def columns(self) -> dict[str, float]:
@@ -72,6 +84,8 @@ class Performance(Result):
             return
         roles = ", ".join(role.name for role in self.script.roles)
         yield "show", f"{self.script.title}: {self.motion.duration:.3g} s, {len(self.script.cues)} cues, played by {roles}"
+        if self.script.music is not None:
+            yield "music", str(self.script.music)
         yield "stages", f"{stages}; {new}"
         if len(self.shifts):
             flexible = [cue for cue in self.script.cues if cue.give > 0.0]

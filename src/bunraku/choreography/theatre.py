@@ -62,13 +62,14 @@ def scenery_file(name: str) -> Path:
     return Path(__file__).parent / "scenery" / f"{name}.obj"
 
 
-def theatre(motion: Motion, *, look: TheatreLook = TheatreLook()) -> Scene:
+def theatre(motion: Motion, *, boards: float | None = None, look: TheatreLook = TheatreLook()) -> Scene:
     """A theatre around a `motion` whose puppets face +y; `look` has its colours.
 
-    The floor is where figures stand most of the time, lowered a little if a foot would sink into it.
+    Its floor is at the height `boards` [m]; by default where figures stand most of the time, lowered a little if a foot would sink
+    into it.
     """
     low, high, soles = _extent(motion)
-    floor = float(min(np.median(soles), low[2] + look.sink))
+    floor = float(min(np.median(soles), low[2] + look.sink)) if boards is None else boards
     left, right = low[0] - 0.9, high[0] + 0.9
     back, front = low[1] - 0.9, high[1] + 0.5
     top = high[2] + 0.15

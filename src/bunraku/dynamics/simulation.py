@@ -158,6 +158,15 @@ class Simulation:
         hands = self._seen[n:] if kinematic is None else np.asarray(kinematic, float)
         return self.run(hands[None], None if forces is None else np.asarray(forces, float)[None])
 
+    def push(self, variables: ArrayLike, momentum: ArrayLike) -> None:
+        """Adds `momentum` [N·s or N·m·s] to that of the dynamic `variables`, given by their numbers, at once."""
+        self._p[np.asarray(variables, np.int64)] += np.asarray(momentum, float)
+
+    @property
+    def at_home(self) -> bool:
+        """Whether all ball joints are in the charts of their own three angles; momenta of others are not comparable."""
+        return bool(np.all(self._charts == np.eye(3)))
+
     def meetings(self, first: int) -> list[Mark]:
         """Marks where bodies met in the last `run`, which began with step number `first`; without touch there are none."""
         return []

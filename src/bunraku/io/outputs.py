@@ -14,6 +14,7 @@ from bunraku.progress import Listener
 from bunraku.render import plots
 from bunraku.render.camera import Camera
 from bunraku.scene import Scene
+from bunraku.sound.soundtrack import Soundtrack
 from bunraku.writing import writable
 
 MOTION_SUFFIXES = (".npz", ".csv", ".glb", ".bvh", ".mp4", ".png", ".mcap", ".rrd", ".usd", ".usda", ".usdc")
@@ -59,14 +60,15 @@ def require_outputs(motions: Iterable[Path], plot: Path | None = None, *, figure
 
 
 def save_motion(
-    motion: Motion, path: Path, scene: Scene | None = None, *, progress: Listener | None = None, camera: Camera | None = None
-) -> None:
+    motion: Motion, path: Path, scene: Scene | None = None, *, progress: Listener | None = None, camera: Camera | None = None,
+    sound: Soundtrack | None = None,
+) -> None:  # fmt: skip
     """Writes a `motion` to `path`; pictures, films and logs show the `scene` around it too.
 
-    A film tells `progress`, and is taken by the `camera`; by default by one that sees the motion.
+    A film tells `progress`, is taken by the `camera`, by default by one that sees the motion, and has the `sound` as its track.
     """
     kind = path.suffix.lower()
     options: dict[str, Any] = {"scene": scene} if kind in (".mp4", ".png", ".mcap", ".rrd") else {}
     if kind == ".mp4":
-        options |= {"progress": progress, "size": (1280, 720), "camera": camera}
+        options |= {"progress": progress, "size": (1280, 720), "camera": camera, "sound": sound}
     save(motion, path, **options)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from bunraku.figure.figure import Figure
 from bunraku.figure.frame import WORLD
-from bunraku.figure.shape import Box, Capsule, Cylinder, Mesh, Shape, Sphere
+from bunraku.figure.shape import Box, Capsule, Cylinder, Shape, Sphere
 from bunraku.kinematics.anatomy import Anatomy, BodyPart
 from bunraku.kinematics.forward import frames_along
 from bunraku.spatial import so3
@@ -83,7 +83,7 @@ class Stance:
         """Height of the lowest point of the body [m]."""
         root = self._hanging
         heights = [self.X(frame)[2, 3] for frame in root]
-        return float(min([*heights, *(self._bottom(s) for s in self.figure.shapes if s.frame in root)], default=0.0))
+        return float(min([*heights, *(bottom(s, self.X(s.frame)) for s in self.figure.shapes if s.frame in root)], default=0.0))
 
     @cached_property
     def height(self) -> float:
@@ -100,19 +100,19 @@ class Stance:
         body = {top[frames[-1]] for frames in self.anatomy.joints.values()}
         return {frame.name for frame in self.figure.frames if not body or top[frame.name] in body}
 
-    def _bottom(self, shape: Shape) -> float:
-        X = self.X(shape.frame)
-        centre = X[2, :3] @ shape.position + X[2, 3]
-        down = X[2, :3] @ so3.matrix(shape.rotation)  # height of each of the shape's own axes
-        match shape.geometry:
-            case Sphere(radius):
-                reach = radius
-            case Capsule(radius, length):
-                reach = radius + abs(down[2]) * length / 2
-            case Cylinder(radius, length):
-                reach = float(np.hypot(down[0], down[1])) * radius + abs(down[2]) * length / 2
-            case Box(size):
-                reach = float(np.abs(down) @ size) / 2
-            case Mesh():
-                reach = 0.0
-        return float(centre - reach)
+
+def bottom(shape: Shape, X: Array) -> float:
+    """Height of the lowest point of a `shape` [m] whose frame is at `X` (4, 4); of a mesh, that of its origin."""
+    centre = X[2, :3] @ shape.position + X[2, 3]
+    down = X[2, :3] @ so3.matrix(shape.rotation)  # height of each of the shape's own axes
+    reach = 0.0
+    match shape.geometry:
+        case Sphere(radius):
+            reach = radius
+        case Capsule(radius, length):
+            reach = radius + abs(down[2]) * length / 2
+        case Cylinder(radius, length):
+            reach = float(np.hypot(down[0], down[1])) * radius + abs(down[2]) * length / 2
+        case Box(size):
+            reach = float(np.abs(down) @ size) / 2
+    return float(centre - reach)

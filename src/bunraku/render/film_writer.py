@@ -14,7 +14,8 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.cleanup import at_end
+from bunraku.cleanup import TemporaryFolder, at_end
+from bunraku.sound.soundtrack import Soundtrack
 
 
 def ffmpeg_program() -> str | None:
@@ -31,11 +32,21 @@ def ffmpeg_program() -> str | None:
 class FilmWriter:
     """Takes pictures and writes an H.264 film. The output of ffmpeg is kept for error messages and otherwise not shown."""
 
-    def __init__(self, path: Path, size: tuple[int, int], fps: float) -> None:
-        """Writes to `path` with pictures of this `size` (width, height) [pixels], both even, and `fps` of them a second."""
+    def __init__(self, path: Path, size: tuple[int, int], fps: float, sound: Soundtrack | None = None) -> None:
+        """Writes to `path` with pictures of this `size` (width, height) [pixels], both even, and `fps` of them a second.
+
+        sound: the sound track, at least as long as the pictures; None for a silent film
+        """
+        self._folder = None if sound is None else TemporaryFolder()
+        heard = ["-an"]
+        if sound is not None and self._folder is not None:
+            file = Path(self._folder.name) / "sound.wav"
+            file.write_bytes(sound.wav())
+            # The film ends with its pictures, also where Ctrl-C ends it early.
+            heard = ["-i", str(file), "-map", "0:v", "-map", "1:a", "-c:a", "aac", "-b:a", "192k", "-ar", "48000", "-shortest"]
         words = [
             ffmpeg_program() or "ffmpeg", "-y", "-v", "error",
-            "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:.06f}", "-i", "-", "-an",
+            "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{fps:.06f}", "-i", "-", *heard,
             "-vcodec", "libx264", "-pix_fmt", "yuv420p", "-crf", "15", "-movflags", "+faststart", str(path),
         ]  # fmt: skip
         # A group of its own: Ctrl-C ends the film early through us, and is not heard by ffmpeg.
@@ -60,6 +71,7 @@ class FilmWriter:
             cast("BinaryIO", self._process.stdin).close()
         status = self._process.wait()
         self._ended()
+        self._forget_sound()
         self._listening.join()
         cast("BinaryIO", self._process.stderr).close()
         if status != 0 or not _whole(self._path):
@@ -79,6 +91,11 @@ class FilmWriter:
                 cast("BinaryIO", stream).close()
         self._process.wait()
         self._ended()
+        self._forget_sound()
+
+    def _forget_sound(self) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
 
 
 def _reason(said: str) -> str:

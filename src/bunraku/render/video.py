@@ -24,6 +24,7 @@ from bunraku.render.image import Strand, image, outline, strands
 from bunraku.render.png import png, with_time
 from bunraku.render.sight import clear_view
 from bunraku.scene import Scene
+from bunraku.sound.soundtrack import Soundtrack
 from bunraku.writing import writing
 
 Array = NDArray[np.float64]
@@ -33,6 +34,7 @@ Pixels = NDArray[np.uint8]
 def save_mp4(
     thing: Motion | Figure, path: str | PathLike[str], *, fps: float = 30.0, size: tuple[int, int] = (960, 720),
     camera: Camera | None = None, scene: Scene | None = None, follow: bool | None = None, progress: Listener | None = None,
+    sound: Soundtrack | None = None,
 ) -> None:  # fmt: skip
     """Writes a film that plays in real time. Ctrl-C ends it early, keeps what is done, and is raised again.
 
@@ -44,6 +46,7 @@ def save_mp4(
     scene: obstacles and floor; by default a floor only
     follow: whether the default camera follows
     progress: is told of every picture; by default a bar is drawn if standard error is a terminal
+    sound: its sound track, from the first picture on, cut off or silent where it has another length; None for a silent film
 
     Raises FileError if ffmpeg is missing or the file cannot be written.
     """
@@ -54,7 +57,7 @@ def save_mp4(
     stopped: KeyboardInterrupt | None = None
     taken = 0
     with writing(path) as temporary:
-        film = FilmWriter(temporary, (width, height), fps)
+        film = FilmWriter(temporary, (width, height), fps, None if sound is None else sound.lasting(len(shots) / fps + 1.0))
         try:
             with suppress(BrokenPipeError):  # ffmpeg has stopped; `close` raises the reason
                 for pixels in _with_progress(shots, len(shots), f"film {path}") if progress is None else shots:

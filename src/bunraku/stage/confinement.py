@@ -26,7 +26,7 @@ from bunraku.kernels.folders import keep_apart
 PACKAGE = Path(__file__).parents[1]
 DATA_SUFFIXES = (
     ".yaml", ".yml", ".urdf", ".sdf", ".xml", ".mjcf", ".bvh", ".csv", ".npz", ".npy", ".json", ".stl", ".obj", ".mtl", ".dae",
-    ".ply", ".glb", ".gltf", ".bin", ".mcap", ".usd", ".usda", ".usdc", ".c3d", ".trc", ".msh", ".png", ".jpg", ".jpeg",
+    ".ply", ".glb", ".gltf", ".bin", ".mcap", ".usd", ".usda", ".usdc", ".c3d", ".trc", ".msh", ".png", ".jpg", ".jpeg", ".wav",
 )  # fmt: skip
 """Files with these suffixes are data: outside the folder, only bunraku's own may be read."""
 FORBIDDEN_EVENTS = ("subprocess.Popen", "os.exec", "os.posix_spawn", "os.system", "socket.connect", "socket.bind", "os.kill")

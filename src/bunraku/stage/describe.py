@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable
 from typing import Any, Literal
@@ -13,6 +14,7 @@ from bunraku.figure import WORLD, Box, Branch, Capsule, Cylinder, Drum, Figure, 
 from bunraku.figure.string import String
 from bunraku.motion import Motion, Track
 from bunraku.scene import Heightfield, Plane, Scene
+from bunraku.sound.soundtrack import Soundtrack
 from bunraku.stage import motion_series
 from bunraku.stage.entry import Entry, Recorded
 from bunraku.stage.live import Live
@@ -27,6 +29,7 @@ from bunraku.stage.messages import (
     PieceJson,
     RopeJson,
     SceneJson,
+    SoundJson,
     TrackJson,
     WayJson,
 )
@@ -63,6 +66,8 @@ def recorded(piece: Recorded, meshes: Meshes) -> tuple[ContentJson, bytes]:
         "marks": [{"t": m.t, "text": m.text, "kind": m.kind} for m in motion.marks],
         "blocks": blocks.layout,
     }
+    if piece.sound is not None:
+        out["sound"] = sound(piece.sound)
     return out, b"".join(blocks.data)
 
 
@@ -81,6 +86,12 @@ def live(thing: Live, meshes: Meshes) -> ContentJson:
         "marks": [],
         "blocks": [],
     }
+
+
+def sound(track: Soundtrack, rate: float = 25.0) -> SoundJson:
+    """The description of a sound `track`, with an outline of so many values a second (`rate`)."""
+    key = hashlib.sha256(track.samples.tobytes() + str(track.rate).encode()).hexdigest()[:24]
+    return {"key": key, "loudness": [round(100.0 * x) for x in track.loudness(rate)], "rate": rate}
 
 
 def _tracked(piece: Recorded) -> list[Figure]:

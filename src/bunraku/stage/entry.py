@@ -16,6 +16,7 @@ from bunraku.figure import Figure
 from bunraku.motion import Motion
 from bunraku.progress import Listener
 from bunraku.scene import Scene
+from bunraku.sound.soundtrack import Soundtrack
 from bunraku.stage.live import Live
 from bunraku.stage.prompt_book import PromptBook
 
@@ -45,6 +46,8 @@ class Recorded:
     """Extra quantities to plot, besides energy and constraint error, which the stage computes."""
     book: PromptBook | None = None
     """The script of a show, for those who want to edit it."""
+    sound: Soundtrack | None = None
+    """What sounds from the first sample on."""
 
     __repr__ = brief
 

@@ -73,7 +73,7 @@ def _is_address(name: str) -> bool:
 def headers_for(host: str) -> dict[str, str]:
     """The headers of every answer of a stage at this `host`."""
     policy = (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; media-src blob:; "
         f"connect-src 'self' ws://{host}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     )
     return {

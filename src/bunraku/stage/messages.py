@@ -283,6 +283,14 @@ class BookJson(TypedDict):
     unsaved: bool
 
 
+class SoundJson(TypedDict):
+    """The sound of a piece, fetched by its entry: a key of its content, and its outline from 0 to 100, so many values a second."""
+
+    key: str
+    loudness: list[int]
+    rate: float
+
+
 class ContentJson(TypedDict):
     """What a piece shows."""
 
@@ -297,6 +305,7 @@ class ContentJson(TypedDict):
     pulls: NotRequired[list[str]]
     sticks: NotRequired[list[str]]
     untangles: NotRequired[bool]
+    sound: NotRequired[SoundJson]
 
 
 class PieceJson(ContentJson):
@@ -336,11 +345,12 @@ class EntryListJson(TypedDict):
 
 
 class StandaloneEntryJson(TypedDict):
-    """An entry of a page that works without a server; samples are compressed, in base64."""
+    """An entry of a page that works without a server; samples and the WAV file of its sound are compressed, in base64."""
 
     entry: EntryJson
     piece: PieceJson
     samples: str
+    sound: NotRequired[str]
 
 
 class StandaloneDataJson(TypedDict):

@@ -95,7 +95,7 @@ def _page(title: str, head: str, body: str) -> str:
     script = script.replace("</script", "<\\/script")
     policy = (
         f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(style)}'; "
-        "img-src data: blob:; font-src data:; connect-src data:; base-uri 'none'; form-action 'none'"
+        "img-src data: blob:; font-src data:; media-src blob:; connect-src data:; base-uri 'none'; form-action 'none'"
     )
     shown = title.replace("&", "&amp;").replace("<", "&lt;")
     return f"""<!doctype html>
@@ -124,6 +124,8 @@ def _inlined(entries: Sequence[Entry]) -> StandaloneDataJson:
             head: EntryJson = {"id": f"e{k}", "title": entry.title, "about": entry.about, "group": entry.group}
             shown = describe.piece(f"e{k}", entry, content)
             out.append({"entry": head, "piece": shown, "samples": _packed(samples)})
+            if piece.sound is not None:
+                out[-1]["sound"] = _packed(piece.sound.wav())
     if not out:
         raise BunrakuError("nothing recorded to export\n  advice: record a take first")
     return {"entries": out, "meshes": {key: _packed(data) for key, data in meshes.data.items()}}

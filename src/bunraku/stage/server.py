@@ -61,6 +61,7 @@ def unguarded(stage: Stage) -> Starlette:
         Route("/api/entries", api.entries),
         Route("/api/entries/{key}", api.entry),
         Route("/api/entries/{key}/samples", api.samples),
+        Route("/api/entries/{key}/sound", api.sound),
         Route("/api/entries/{key}/inputs", api.inputs),
         Route("/api/entries/{key}/inputs", api.replay, methods=["POST"]),
         Route("/api/entries/{key}/export/{suffix}", api.export, methods=["POST"]),
@@ -149,6 +150,12 @@ class Api:
         """The samples of the entry that a `request` names."""
         _, samples = await asyncio.to_thread(self._stage.described, request.path_params["key"])
         return Response(samples, media_type="application/octet-stream")
+
+    @_told
+    async def sound(self, request: Request) -> Response:
+        """The sound of the entry that a `request` names, as a WAV file."""
+        data = await asyncio.to_thread(self._stage.sound, request.path_params["key"])
+        return Response(data, media_type="audio/wav")
 
     @_told
     async def mesh(self, request: Request) -> Response:

@@ -148,6 +148,16 @@ class Stage:
             piece["book"] = self._book(key, thing).described()
         return piece, samples
 
+    def sound(self, key: str) -> bytes:
+        """The sound of the entry `key` as a WAV file, written anew from its samples. Blocks: do not call it in the event loop.
+
+        Raises UnknownName if there is no such entry, BunrakuError if it is silent.
+        """
+        thing = self.opened(key)
+        if not isinstance(thing, Recorded) or thing.sound is None:
+            raise BunrakuError(f"{self.entries[key].title} has no sound")
+        return thing.sound.wav()
+
     def add(self, entries: Sequence[Entry]) -> list[str]:
         """Adds `entries` to the list and returns their keys; raises BunrakuError if the list is full."""
         if len(self.entries) + len(entries) > self.limits.entries:

@@ -126,7 +126,7 @@ class Uploads:
                 f"the stage cannot keep the files: {problem.strerror}\n  advice: free some space where it runs"
             ) from None
         # Files with these suffixes belong to another file that was dropped with them.
-        attached = (".stl", ".obj", ".mtl", ".dae", ".ply", ".glb", ".gltf", ".bin", ".png", ".jpg", ".jpeg")
+        attached = (".stl", ".obj", ".mtl", ".dae", ".ply", ".glb", ".gltf", ".bin", ".png", ".jpg", ".jpeg", ".wav")
         wanted = [name for name in names if not name.lower().endswith(attached)] or names
         with self._readers:
             paths = [folder / name for name in wanted]

@@ -25,7 +25,7 @@ FIGURE_VERBS = ("simulate", "optimize", "plan", "climb")
 """Verbs whose first word names the figure; `figure` in a path stands for that word."""
 _FILE_SUFFIXES = (
     ".yaml", ".yml", ".urdf", ".sdf", ".xml", ".mjcf", ".bvh", ".npz", ".csv", ".json", ".mcap",
-    ".stl", ".obj", ".glb", ".gltf", ".dae", ".ply", ".off", ".usd", ".usda", ".usdc", ".c3d", ".trc",
+    ".stl", ".obj", ".glb", ".gltf", ".dae", ".ply", ".off", ".usd", ".usda", ".usdc", ".c3d", ".trc", ".wav",
 )  # fmt: skip
 
 

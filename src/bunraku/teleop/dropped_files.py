@@ -46,6 +46,6 @@ def exporters() -> dict[str, Exporter]:
     """Functions that write the motion of an entry to a path, by suffix."""
 
     def save(piece: Recorded, path: Path, *, progress: Listener | None = None, camera: Camera | None = None) -> None:
-        save_motion(piece.motion, path, piece.scene, progress=progress, camera=camera)
+        save_motion(piece.motion, path, piece.scene, progress=progress, camera=camera, sound=piece.sound)
 
     return dict.fromkeys(("npz", "csv", "glb", "bvh", "mp4"), save)

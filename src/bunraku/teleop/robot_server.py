@@ -48,6 +48,8 @@ class _Client:
     end: socket.socket
     heard: float = field(default_factory=monotonic)
     """Time of its last complete message."""
+    beside: set[tuple[int, float]] = field(default_factory=set)
+    """When the owner of the robot was heard while this client waited for it."""
 
     def close(self) -> None:
         """Closes the connection; a thread that reads from it wakes up."""
@@ -165,16 +167,20 @@ class RobotServer:
                     return
                 self._serve(client)
         finally:
-            with self._lock:
-                if client in self._waiting:
-                    self._waiting.remove(client)
-                lost = self._owner is client
-                if lost:
-                    self._owner = None
+            self._leave(client)
             client.close()
-            if lost and self._clock is None:
-                with self._moving, suppress(BunrakuError):
-                    self._player.finish()
+
+    def _leave(self, client: _Client) -> None:
+        """The robot ends its move, and is free for another client."""
+        with self._lock:
+            if client in self._waiting:
+                self._waiting.remove(client)
+            lost = self._owner is client
+            if lost:
+                self._owner = None
+        if lost and self._clock is None:
+            with self._moving, suppress(BunrakuError):
+                self._player.finish()
 
     def _admit(self, client: _Client) -> None:
         """Reads the first line and makes the client the owner; raises Refused."""
@@ -192,16 +198,28 @@ class RobotServer:
             raise Refused(f"the robot speaks version {VERSION}, the client {said}\n  advice: use the same bunraku at both ends")
         if not hmac.compare_digest(str(asked.get("token")).encode("utf-8", "replace"), self.token.encode()):
             raise Refused("wrong token\n  advice: the program that serves the robot has it (RobotServer.token)")
+        while not self._own(client):
+            sleep(0.01)
+
+    def _own(self, client: _Client) -> bool:
+        """Makes the client the owner, if the robot has none or one that is silent.
+
+        Returns False while the owner may have left without being noticed yet; raises Refused if it goes on talking.
+        """
         with self._lock:
             if client not in self._waiting:  # disconnected because too many others came
                 raise ConnectionError
             last = self._owner
             if last and monotonic() - last.heard < self.options.takeover:
-                raise Refused("the robot has another client\n  advice: close that one first; a silent one is replaced")
+                client.beside.add((id(last), last.heard))
+                if len(client.beside) > 2:  # what was on its way when it left may still have been heard once
+                    raise Refused("the robot has another client\n  advice: close that one first; a silent one is replaced")
+                return False
             self._owner, client.heard = client, monotonic()
             self._waiting.remove(client)
         if last:
             last.close()
+        return True
 
     def _serve(self, client: _Client) -> None:
         """Handles messages until the client leaves, falls silent or sends an invalid one. It is greeted when the robot stands."""
@@ -224,6 +242,7 @@ class RobotServer:
         else:
             return
         text = why.encode()[:65535]
+        self._leave(client)  # before it is told, so that it may come again at once
         _say(client, RobotMessage.REFUSAL + len(text).to_bytes(2, "little") + text)
 
     def _answer(self, client: _Client) -> bytes:

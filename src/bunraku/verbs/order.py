@@ -101,7 +101,7 @@ class Order(ABC):
 
     def save(self, done: Any, path: Path) -> Iterator[Path]:
         """Writes the motion of the result `done` to `path`, and yields the names of the written files."""
-        save_motion(motion_of(done), path, getattr(done, "scene", None))
+        save_motion(motion_of(done), path, getattr(done, "scene", None), sound=getattr(done, "sound", None))
         yield path
 
     @abstractmethod

@@ -4,6 +4,7 @@ import type { Book, BookAnswer, BookEdit, Cue, Piece, Progress } from '../messag
 import { checked, post } from '../source'
 import { request } from '../transport'
 import { button, h, press } from '../ui/dom'
+import { outlineOf } from './outline'
 import { dragged, rowsOf, STEP, snap } from './rows'
 
 /** What the score needs of the page. */
@@ -200,7 +201,7 @@ export class ScoreDesk {
     this.sheet.style.width = `${scale * this.host.player.stop}px`
     this.sheet.style.setProperty('--rows', String(heights.reduce((a, b) => a + b, 0)))
     this.sheet.style.setProperty('--count', `${scale * book.count}px`)
-    this.sheet.replaceChildren(...bars, this.head)
+    this.sheet.replaceChildren(...outlineOf(piece.sound), ...bars, this.head)
     if (focused) this.bar(focused)?.focus({ preventScroll: true })
     this.removeButton.disabled = this.bar(this.chosen) === null
     this.timeChanged()

@@ -47,6 +47,11 @@ export class Timeline {
     this.extra.append(...extra)
   }
 
+  /** Adds a button behind the speed. */
+  addToTransport(element: HTMLElement): void {
+    this.transport.append(element)
+  }
+
   load(marks: Mark[]): void {
     this.trim.show(false)
     this.bar.showMarks(marks)

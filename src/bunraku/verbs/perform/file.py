@@ -8,7 +8,7 @@ output: the_meeting.npz    # or a list of files; `bunraku perform -o` overrides 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -49,7 +49,18 @@ class PerformOrder(Order):
 
     def __str__(self) -> str:
         roles, cues = ", ".join(role.name for role in self.script.roles), len(self.script.cues)
-        return f"show {self.title}: {cues} cue{'s' if cues != 1 else ''} at {self.script.tempo:g} counts per minute, for {roles}"
+        text = f"show {self.title}: {cues} cue{'s' if cues != 1 else ''} at {self.script.tempo:.5g} counts per minute, for {roles}"
+        return text if self.script.music is None else f"{text}, to {self.script.music.path.name}"
+
+    def notes(self) -> Iterator[str]:
+        """What was found in the music, and how to count it otherwise."""
+        music = self.script.music
+        if music is None:
+            return
+        yield f"music: {music}"
+        if music.beats is not None:
+            half, double = 0.5 * music.beats.tempo, 2.0 * music.beats.tempo
+            yield f"to count half or twice as fast, write beats: found and tempo: {half:.4g} or {double:.4g}"
 
     @classmethod
     def read(cls, root: Node, folder: Path) -> PerformOrder:

@@ -38,10 +38,11 @@ from bunraku.dynamics.simulation import LEFT_SHARE, require_share
 from bunraku.errors import BunrakuError, parts
 from bunraku.figure import Figure
 from bunraku.figure.actuated import motors
-from bunraku.figure.together import started, with_props
+from bunraku.figure.together import with_props
 from bunraku.io.outputs import outputs_of
 from bunraku.io.yaml.named_figure import figure_named
 from bunraku.io.yaml.node import Node
+from bunraku.io.yaml.prop_words import props_of
 from bunraku.io.yaml.quantity import Quantity
 from bunraku.io.yaml.scene_file import scene_in
 from bunraku.motion import Motion
@@ -181,24 +182,10 @@ class SimulateOrder(Order):
 
 def propped(root: Node, figure: Figure, folder: Path) -> Figure:
     """`figure` with the props of the document `root` beside it; their files are relative to `folder`."""
-    node = root.get("props")
-    if node is None:
+    props = props_of(root, folder)
+    if not props:
         return figure
-    if not isinstance(node.value, dict):
-        raise node.unwanted("props by name", advice="write props: {ball: {is: football, at: [0.3, 0, 0.05]}}")
-    props = {}
-    for name, given in node.value.items():
-        given.words(("is", "at"), "a prop")
-        prop = figure_named(given.need("is", "the prop"), folder)
-        at = given.get("at")
-        if at is not None:
-            free = next((joint for joint in prop.groups if joint.kind == "free"), None)
-            if free is None:
-                raise at.error(f"{prop.name} is not free to be put anywhere", advice="remove at")
-            place = dict(zip((prop.frame(f).variable.name for f in free.frames[:3]), at.vector(Quantity.LENGTH), strict=True))  # type: ignore[union-attr]
-            prop = started(prop, place)
-        props[name] = prop
-    with node.blamed():
+    with root.need("props", "the file").blamed():
         return with_props(figure, props)
 
 

@@ -1,0 +1,1 @@
+"""Sound: recordings, their files, and the beats in them."""
