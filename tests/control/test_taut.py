@@ -13,9 +13,10 @@ from bunraku.control import Acceleration, Configuration, ControlCurve, Momentum,
 from bunraku.control.cost import Term
 from bunraku.control.imitate import imitate
 from bunraku.control.optimize import problem_of
-from bunraku.control.taut_problem import TautExpansion, TautProblem, wired
+from bunraku.control.taut_problem import TautExpansion, TautProblem, fitted, wired
 from bunraku.control.taut_search import at_rest
 from bunraku.errors import BunrakuError
+from bunraku.kinematics.ways import lengths_along
 from bunraku.motion import Motion
 from bunraku.progress import Progress
 from tests.control.imitation_trials import rechecked
@@ -73,6 +74,24 @@ def test_the_price_of_low_tension_is_smooth_and_its_slopes_are_exact(waving: Mot
         assert second[k, c] == pytest.approx((slopes[0] - slopes[1]) / (2.0 * h), rel=1e-5, abs=1e-6)
 
 
+def test_the_price_of_leaning_has_exact_slopes(waving: Motion) -> None:
+    system = System.of(FIGURE, dt=0.02, inputs=FIGURE.kinematic)
+    priced = TautProblem.of(problem_of(system, [Configuration(1.0), Speed(1.0)], duration=0.1, q=waving.q[0]), 6, 0.2, 0.01)
+    assert [FIGURE.names[i] for i in priced.leans] == ["torso_ry", "lhip_ry", "rhip_ry", "lshoulder_ry", "rshoulder_ry"]
+    run, i, h = at_rest(priced), priced.leans[3], 1e-6
+    plain = replace(priced, lean_price=0.0)
+    for lean in (-1.1, 0.85, 1.0):
+        price, slope = [], []
+        for off in (h, 0.0, -h):
+            x = run.x.copy()
+            x[2, i] = lean + off
+            at = replace(run, x=x)
+            price.append(priced.total(at) - plain.total(at))
+            slope.append(priced.lean_slopes(at)[0][2, 3])
+        assert slope[1] == pytest.approx((price[0] - price[2]) / (2.0 * h), rel=1e-5, abs=1e-9)
+        assert priced.lean_slopes(at)[1][2, 3] == pytest.approx((slope[0] - slope[2]) / (2.0 * h), rel=1e-4, abs=1e-9)
+
+
 def test_the_gradient_is_that_of_the_cost(waving: Motion) -> None:
     problem = problem_of(
         System.of(FIGURE, dt=0.02, inputs=FIGURE.kinematic),
@@ -95,6 +114,35 @@ def test_the_gradient_is_that_of_the_cost(waving: Motion) -> None:
 def test_wires_move_as_taut_strings_do(best: Optimum) -> None:
     steps = simulate(wired(FIGURE), best.motion, duration=1.0, dt=0.01, q=best.motion.q[0])
     assert np.abs(steps.q - best.motion.q[: len(steps.q)]).max() < 1e-8
+
+
+def test_fitted_strings_are_as_long_as_their_ways(best: Optimum) -> None:
+    run, system = best.run, best.system
+    same = fitted(system, run)
+    assert np.abs(same.x - run.x).max() < 1e-9  # every string of the optimum is taut
+    assert np.abs(same.u - run.u).max() < 1e-11
+    bent = run.x.copy()
+    bent[1:, system.figure.index("lelbow_rx")] += 0.3
+    curve = fitted(system, ControlCurve(bent, run.u))
+    q = curve.x[:, : system.n_q]
+    lengths = q[:, [system.figure.index(rope.variable) for rope in system.figure.strings if rope.variable is not None]]
+    assert np.abs(lengths - lengths_along(system.figure, q)).max() < 1e-12
+    assert np.abs(curve.u[:, : system.n_kin] - q[1:, system.n :]).max() < 1e-15
+    assert np.abs(curve.x[1:, system.n_q + system.n :] * system.dt - np.diff(q[:, system.n :], axis=0)).max() < 1e-9
+
+
+def test_fitting_changes_a_tangent_to_second_order_only(best: Optimum) -> None:
+    work = TautExpansion(TautProblem.of(best.problem, 6, 0.2, 0.01))
+    assert work.safe_along(best.run) is not None
+    work.feed[:] = np.sin(np.arange(work.feed.size)).reshape(work.feed.shape)
+    change, off = work.direction(work.gains), []
+    scale = 0.01 / np.abs(change.x[:, : best.system.n_q]).max()
+    for gamma in (scale, 0.5 * scale):
+        u = best.run.u.copy()
+        u[:, best.system.chosen] += gamma * change.u
+        off.append(np.abs(fitted(best.system, ControlCurve(best.run.x + gamma * change.x, u)).u - u).max())
+    assert off[0] > 1e-9
+    assert off[1] == pytest.approx(0.25 * off[0], rel=0.1)
 
 
 @pytest.mark.parametrize("after", [3, 20])

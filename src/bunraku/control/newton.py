@@ -106,11 +106,15 @@ class LineSearch:
         if self.pool is not None:
             self.pool.shutdown(wait=False, cancel_futures=True)
 
-    def trial(self, run: Rollout, change: ControlCurve, gamma: float, gains: Array) -> Trial | None:
-        """The projection of `run` + `gamma` · `change` under `gains`, and its cost; None if the rollout fails."""
+    def on_line(self, run: Rollout, change: ControlCurve, gamma: float) -> ControlCurve:
+        """The curve `run` + `gamma` · `change`."""
         u = run.u.copy()
         u[:, self.problem.system.chosen] += gamma * change.u
-        new = self.problem.project(ControlCurve(run.x + gamma * change.x, u), gains)
+        return ControlCurve(run.x + gamma * change.x, u)
+
+    def trial(self, run: Rollout, change: ControlCurve, gamma: float, gains: Array) -> Trial | None:
+        """The projection of `run` + `gamma` · `change` under `gains`, and its cost; None if the rollout fails."""
+        new = self.problem.project(self.on_line(run, change, gamma), gains)
         if isinstance(new, Broken):
             return None
         cost = sum(self.problem.cost(new))
