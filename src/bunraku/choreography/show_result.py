@@ -83,7 +83,8 @@ class Performance(Result):
             yield "stages", f"{stages}; {new}"
             return
         roles = ", ".join(role.name for role in self.script.roles)
-        yield "show", f"{self.script.title}: {self.motion.duration:.3g} s, {len(self.script.cues)} cues, played by {roles}"
+        cues = f"{len(self.script.cues)} cue{'' if len(self.script.cues) == 1 else 's'}"
+        yield "show", f"{self.script.title}: {self.motion.duration:.3g} s, {cues}, played by {roles}"
         if self.script.music is not None:
             yield "music", str(self.script.music)
         yield "stages", f"{stages}; {new}"
