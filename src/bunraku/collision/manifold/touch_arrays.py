@@ -168,10 +168,6 @@ class ManifoldOptions(NamedTuple):
     """How far apart features may be, besides what they move, and still be taken into account [m]."""
     watched: int = 16
     """Pairs that may touch for each body, up to which all are watched one by one; with more, bodies are sorted."""
-    meets: float = 1e-4
-    """How far apart two bodies may be at the start of the part of a step in which they meet [m]."""
-    many: int = 64
-    """Dynamic variables of figures beyond which such steps are not divided: in a pile, some bodies meet in every step."""
     few_variables: int = 64
     """Variables of a figure whose matrix is filled eight at a time: with more, most of the eight are of other parts."""
     max_depth: float = 2e-7

@@ -1,10 +1,7 @@
 """Rollouts with touch. A step that cannot be taken at once is taken in parts: two halves, each of which may be halved again.
 
 That is so where Newton's method finds nothing, where bodies move further than they are thick, and where features of bodies change
-so much that what acts at the end of the step was in the way at its start. It is also so where two bodies meet, unless there are
-many: an impulse acts at the beginning of its step, along the normal that the bodies have there, but they meet only later, when one
-may have gone past the other by millimetres, and the normal is another. What follows then is wrong by as much, and by more where the
-body is wedged between two others (a ball between a shoe and the floor).
+so much that what acts at the end of the step was in the way at its start.
 """
 
 from __future__ import annotations
@@ -42,34 +39,6 @@ def _log(t, w, o, lam, k, count, ints, floats):
                 floats[count, 6 + r] = -w.f[first, r]
         count += 1
     return count
-
-
-@bare
-def _pair_acted(m, a, b):
-    """Whether two bodies pushed each other in the last part of a step."""
-    for old in range(m.number[0]):
-        x, y = m.key[old, 0], m.key[old, 1]
-        if m.acts[old] > 0 and ((x == a and y == b) or (x == b and y == a)):
-            return True
-    return False
-
-
-@bare
-def _meet_late(tree, t, w, memory, lam, q0, q1):
-    """Whether two bodies that begin to push each other between q0 and q1 were further apart at q0 than MANIFOLD.meets.
-
-    Their gap is closed at q1; so at q0 it was open by what it has closed since.
-    """
-    for k in range(t.number[0]):
-        c, closed = t.head[k], 0.0
-        if not lam[c] > 0.0 or _pair_acted(memory, t.key[k, 0], t.key[k, 1]):
-            continue
-        for s in range(1, t.support[c, 0] + 1):
-            i = tree.joints[t.support[c, s]].variable
-            closed += w.A0[c, s] * (q1[i] - q0[i])
-        if closed > MANIFOLD.meets:
-            return True
-    return False
 
 
 @bare
@@ -126,7 +95,7 @@ def touch_rollout(
     alone = workspace(own)
     lone = borrow(alone)
     done[0] = done[1] = done[2] = 0
-    origin, few = (0.0, 0.0, 0.0), n <= MANIFOLD.many
+    origin = (0.0, 0.0, 0.0)
     for k in range(K.shape[0]):
         if k % ROLLOUT.origin_every == 0 and nq > 0:
             place(own.joints, 0, own.joints.shape[0], q[0], (0.0, 0.0, 0.0), w.R, w.p, w.S)
@@ -156,8 +125,7 @@ def touch_rollout(
             )  # fmt: skip
             if t.number[3] > 0:
                 break
-            late = few and not firm and bits_now >= 0 and _meet_late(own, t, w, memory, impulse, qa, q1)
-            if bits_now < 0 or late:
+            if bits_now < 0:
                 length //= 2
                 forget_start(near)
                 continue
