@@ -128,7 +128,7 @@ class _Run:
         self.simulation = TouchSimulation(whole, scene=scene, touch=touch, dt=self.dt)
         rest = self.simulation.q[self.n :]
         settled = self.simulation.run(np.repeat(rest[None], company.options.settling, 0), energy=False)
-        self.q, self.p, self.ropes = [settled.q[-1]], settled.momentum[-1], len(whole.strings) + len(whole.wires)
+        self.q, self.ropes = [settled.q[-1]], len(whole.strings) + len(whole.wires)
         self.tension = [settled.impulse[-1, : self.ropes] / self.dt]
         self.names = [rope.name for rope in (*whole.strings, *whole.wires)]
         self.x: dict[str, list[Array]] = {name: [part.x[0].copy()] for name, part in self.parts.items()}
