@@ -143,7 +143,7 @@ def add_rows(factor, B, count, width, A, first):
                 A[first + i, j] += factor * B[i, j]
 
 
-@unit("int64, boolean")
+@unit("int64, boolean", hot=True)
 def linearise(tree, w, o, q0, q1, lam, u, dt, share, kappa, start, end, m, D, again):
     """D = ∂(q1, λ, p1)/∂(q0, p0, k1), with the links in w.alive taut and the others slack, after `look` has filled `start`.
 

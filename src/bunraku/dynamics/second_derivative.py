@@ -140,7 +140,7 @@ def prepare(tree, w, e, t):
         keep_bends(tree, w.alive, e.S, e.x, e.f, e.n, w.d, w.e, t.V, t.Z, t.bends)
 
 
-@unit("none")
+@unit("none", hot=True)
 def curvature(tree, w, o, q0, q1, lam, u, dt, share, kappa, X, t, z, H):
     """H = Σ z_o D²(output o), over x."""
     n, nm, nc, joints = tree.n_dynamic, tree.n_massive, tree.n_links, tree.joints

@@ -331,7 +331,7 @@ def gives_way(tree, w):
     return LINKS.redundant * scale * change > NEWTON.max_left
 
 
-@unit("int64")
+@unit("int64", hot=True)
 def step(tree, w, o, q0, p0, u, dt, share, q1, lam, p1, tolerance, most):
     """Solves one step; q1 (kinematic part given, dynamic part a guess) and λ hold the guess on entry.
 

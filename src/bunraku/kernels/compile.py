@@ -12,7 +12,7 @@ from numba.extending import intrinsic
 from bunraku.kernels.by_address import ByAddress, laundered, loaded, stored
 from bunraku.kernels.cache import KernelCache
 from bunraku.kernels.dispatch import Shared
-from bunraku.kernels.linking import InlineCache, InlineCompiler, KernelCompiler
+from bunraku.kernels.linking import HotKernelCompiler, InlineCache, InlineCompiler, KernelCompiler
 from bunraku.kernels.units import entry_of, stub_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -40,13 +40,14 @@ def kernel(function: Function) -> Function:
     return function if INTERPRETED else _compile(function, KernelCompiler, KernelCache, no_cfunc_wrapper=True)
 
 
-def unit(returns: str, *, allocates: bool = False) -> Callable[[Function], Function]:
+def unit(returns: str, *, allocates: bool = False, hot: bool = False) -> Callable[[Function], Function]:
     """Compiles a function that kernels call, on its own and when it is first called: for large parts that several kernels have in
     common, or that few figures need. It must not return arrays.
 
     returns: the type of its result: "none", "boolean", "int64", "float64", several with commas between them, or the name of
         the parameter whose numbers it is like
     allocates: whether it makes arrays, as an `inline` may, or not, as a `bare`
+    hot: whether long computations spend most of their time in it: then LLVM optimises it as far as it can
     """
 
     def made(function: Function) -> Function:
@@ -54,7 +55,8 @@ def unit(returns: str, *, allocates: bool = False) -> Callable[[Function], Funct
             return function
         called: Any = _within(stub_of(function, returns), allocates=False, forceinline=True)
         body = _within(function, allocates=allocates, forceinline=True)
-        called.unit = _compile(entry_of(function, body), KernelCompiler, KernelCache, no_cpython_wrapper=True)
+        compiler = HotKernelCompiler if hot else KernelCompiler
+        called.unit = _compile(entry_of(function, body), compiler, KernelCache, no_cpython_wrapper=True)
         return called  # type: ignore[no-any-return]
 
     return made

@@ -14,6 +14,7 @@ import hashlib
 import platform
 import re
 import sys
+import threading
 from pathlib import Path
 
 import llvmlite
@@ -24,7 +25,8 @@ from bunraku.kernels.folders import cache_root, cache_roots
 
 # Only lines without indentation: imports inside of functions, or for types only, do not affect machine code.
 IMPORT = re.compile(r"^from\s+(bunraku[\w.]*)\s+import\s+(\([^)]*\)|[^\n]*)", re.MULTILINE)
-HOLDS_KERNELS = re.compile(rb"^@(kernel|unit|inline|bare|woven)\b", re.MULTILINE)
+# Or passes of the compiler.
+HOLDS_KERNELS = re.compile(rb"^@(kernel|unit|inline|bare|woven|register_pass)\b", re.MULTILINE)
 
 
 @functools.cache
@@ -61,9 +63,13 @@ def kernel_sources(package: Path, module: str) -> dict[str, bytes]:
     return {name: seen[name] for name in sorted(chosen) if seen[name]}
 
 
+_parsing = threading.Lock()  # up to Python 3.11.7 and 3.12.1, threads that parse at once disturb each other's count of nested nodes
+
+
 def code_digest(source: bytes) -> str:
     """A hash of the code in `source`, without comments, docstrings and layout."""
-    tree = ast.parse(source)
+    with _parsing:
+        tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node, clean=False):
             node.body = node.body[1:]

@@ -6,7 +6,7 @@ import gc
 from typing import Any
 
 import llvmlite.binding as llvm
-from numba.core import codegen, ir, transforms
+from numba.core import ir, transforms
 from numba.core.annotations.type_annotations import TypeAnnotation
 from numba.core.base import BaseContext
 from numba.core.postproc import PostProcessor, VariableLifetime
@@ -25,7 +25,6 @@ def hurry() -> None:
     _list_variables_by_type()
     _find_lifetimes_once()
     _annotate_nothing()
-    _optimise_what_has_a_body()
     _trust_in_blas()
 
 
@@ -141,20 +140,6 @@ def _annotate_nothing() -> None:
     """Numba keeps a text with the type of each variable in the cache, for `inspect_types`."""
     annotation: Any = TypeAnnotation
     annotation.__str__ = lambda _: ""
-
-
-def _optimise_what_has_a_body() -> None:
-    """Numba sets up LLVM's passes for each function that a module only declares, too: four of five."""
-
-    def optimize(self: Any, module: Any) -> None:
-        module.data_layout = self._codegen._data_layout
-        for function in module.functions:
-            if not function.is_declaration:
-                passes, builder = self._codegen._function_pass_manager()
-                passes.run(function, builder)
-
-    library: Any = codegen.CPUCodeLibrary
-    library._optimize_functions = optimize
 
 
 def _trust_in_blas() -> None:

@@ -14,9 +14,21 @@ from numba.core import codegen, compiler, environment, typed_passes
 from numba.core.compiler_machinery import register_pass
 
 from bunraku.kernels.cache import KernelCache, KernelFiles
+from bunraku.kernels.lowering import Lowering
 
 
-class Linked(codegen.JITCodeLibrary):
+class _Library(codegen.JITCodeLibrary):
+    """LLVM code of one function, which is simplified a little: that is enough for what is linked and optimised as a whole later."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+        for function in module.functions:
+            if not function.is_declaration:  # four of five are, and numba sets up LLVM's passes for each
+                passes, builder = self._codegen._function_pass_manager(opt=1)
+                passes.run(function, builder)
+
+
+class Linked(_Library):
     """LLVM code of an `inline`, for callers to link. It is not given to the engine that makes machine code."""
 
     @property
@@ -43,9 +55,28 @@ class Linked(codegen.JITCodeLibrary):
         return self.name, self._get_module_for_linking().as_bitcode()
 
 
+class Whole(_Library):
+    """Machine code of a kernel or a unit, with all that it calls."""
+
+    level = 1
+
+    def _optimize_final_module(self) -> None:
+        # Numba's first, cheap passes bring the counting of references together, so that the others can remove it.
+        for options in ({"opt": 0, "loop_vectorize": False, "slp_vectorize": False, "cost": "cheap"}, {"opt": self.level}):
+            passes, builder = self._codegen._module_pass_manager(**options)
+            passes.run(self._final_module, builder)
+
+
+class HotWhole(Whole):
+    """The same, with all of LLVM's optimisations."""
+
+    level = 3
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _LowerInline(typed_passes.NativeLowering):
     _name = "bunraku_lower_inline"
+    lowering_class = Lowering
 
     def run_pass(self, state: Any) -> bool:
         state.library = Linked(state.targetctx.codegen(), state.func_id.func_qualname)
@@ -55,14 +86,24 @@ class _LowerInline(typed_passes.NativeLowering):
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _LowerKernel(typed_passes.NativeLowering):
     _name = "bunraku_lower_kernel"
+    lowering_class = Lowering
+    library = Whole
 
     def run_pass(self, state: Any) -> bool:
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
         done = super().run_pass(state)
         # Numba does this for each function that it makes machine code of; here it is done for the functions that were linked.
         for variable in state.library._final_module.global_variables:
             if variable.name.startswith("_ZN08NumbaEnv") and (own := environment.lookup_environment(variable.name)) is not None:
                 state.library.codegen.set_env(variable.name, own)
         return bool(done)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LowerHotKernel(_LowerKernel):
+    _name = "bunraku_lower_hot_kernel"
+    library = HotWhole
 
 
 def _with(lowering: type, state: Any) -> list[Any]:
@@ -85,6 +126,13 @@ class KernelCompiler(compiler.CompilerBase):
 
     def define_pipelines(self) -> list[Any]:
         return _with(_LowerKernel, self.state)
+
+
+class HotKernelCompiler(compiler.CompilerBase):
+    """Compiles to machine code with all of LLVM's optimisations, which takes twice as long."""
+
+    def define_pipelines(self) -> list[Any]:
+        return _with(_LowerHotKernel, self.state)
 
 
 class _InlineFiles(KernelFiles):
