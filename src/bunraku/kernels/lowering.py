@@ -23,7 +23,7 @@ class Lowering(lowering.Lower):
     """Numba's own, but for elements of arrays, and for variables that hold no references."""
 
     def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
-        """The LLVM value of `value[index]`."""
+        """The LLVM value of `value[index]`, for an `expr` of the numba type `resty` that is typed by a `signature`."""
         array = self.typeof(value.name)
         place = self._element(array, value, index)
         if place is None:
@@ -32,7 +32,7 @@ class Lowering(lowering.Lower):
         return self.context.cast(self.builder, item, array.dtype, resty)
 
     def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
-        """The code of `target[index] = value`."""
+        """The code of `target_var[index_var] = value_var`, typed by a `signature`."""
         array, kind = self.typeof(target_var.name), self.typeof(value_var.name)
         place = None if isinstance(kind, types.Array) else self._element(array, target_var, index_var)
         if place is None:
@@ -41,7 +41,7 @@ class Lowering(lowering.Lower):
         return store_item(self.context, self.builder, array, item, place)
 
     def delvar(self, name: str) -> None:
-        """Forgets a variable. Numba fills its place with zeros, so that references are not given back twice."""
+        """Forgets the variable `name`. Numba fills its place with zeros, so that references are not given back twice."""
         if self._holds_references(name):
             super().delvar(name)
             return
