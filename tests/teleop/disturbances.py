@@ -1,6 +1,7 @@
 """Falls over disturbances, in MuJoCo: pushes, unknown bumps, slopes, slippery ground, payload, noise, latency.
 
-python -m tests.teleop.disturbances [--humanoid FILE] [--trials 8] [--seed 1] [--only push,bump] [--hardest] [--plot falls.png]
+python -m tests.teleop.disturbances [--humanoid FILE] [--trials 8] [--seed 1] [--only push,bump] [--hardest] [--brisk]
+    [--plot falls.png]
 """
 
 from __future__ import annotations
@@ -148,9 +149,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default=",".join(SWEPT))
     parser.add_argument("--hardest", action="store_true")
+    parser.add_argument("--brisk", action="store_true")
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
-    performer = Performer(guide_of(humanoid_named(options.humanoid), Scene("floor")))
+    performer = Performer(guide_of(humanoid_named(options.humanoid), Scene("floor"), brisk=options.brisk))
     rows = []
     words = options.only.split(",")
     for row in swept(performer, words, trials=options.trials, seed=options.seed, hardest=options.hardest):

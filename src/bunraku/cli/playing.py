@@ -72,6 +72,9 @@ def guide(
         typer.Option(min=0.0, max=3600.0, help="With --replay: seconds to continue after the last input. Default: 2."),
     ] = None,
     physics: Annotated[bool, typer.Option("--physics", help="Simulate in MuJoCo, with position servos and a stabiliser.")] = False,
+    brisk: Annotated[
+        bool, typer.Option("--brisk", help="Walk without rest between steps: faster, but only on known ground.")
+    ] = False,
     joystick: Annotated[int | None, typer.Option(min=0, help="Use this joystick; --joysticks lists the numbers.")] = None,
     joysticks: Annotated[bool, typer.Option("--joysticks", help="List the joysticks of this machine.")] = False,
     robot: Annotated[
@@ -103,11 +106,12 @@ def guide(
         return
     order = None if humanoid == "humanoid" else _guiding_order(humanoid)
     if order is not None:
-        refuse_idle("write them into the file", scene=scene, physics=physics, seconds=seconds is not None)
+        refuse_idle("write them into the file", scene=scene, physics=physics, brisk=brisk, seconds=seconds is not None)
         refuse_idle("the file has its own inputs", replay=replay, joystick=joystick is not None, robot=robot)
     elif replay is not None:
         refuse_idle("an input log has its own inputs", joystick=joystick is not None, robot=robot)
-        order = GuideOrder.of_log(humanoid, replay, scene=scene, physics=physics, seconds=2.0 if seconds is None else seconds)
+        lasts = 2.0 if seconds is None else seconds
+        order = GuideOrder.of_log(humanoid, replay, scene=scene, physics=physics, brisk=brisk, seconds=lasts)
     if order is not None:
         carry_out(order, output, plot, seed=seed, play=play)
     refuse_idle(
@@ -117,7 +121,7 @@ def guide(
     address = None if robot is None else _address(robot)
     if address is not None:
         refuse_idle("the robot has its own physics", physics=physics)
-    one = guiding.entry(humanoid, scene, physics=physics, joystick=joystick, robot=address, token=token)
+    one = guiding.entry(humanoid, scene, physics=physics, brisk=brisk, joystick=joystick, robot=address, token=token)
     one.open()  # so that errors are printed here, not in the browser
     open_stage([one], port=port, browser=browser)
 

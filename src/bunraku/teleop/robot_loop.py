@@ -92,15 +92,14 @@ class RobotLoop:
     def tick(self) -> tuple[Tick, Array]:
         """Advances by one control period; returns the sample of the plan and the measured configuration (n_q,)."""
         late = self.robot.late
-        if late:  # it has gone on with this move, to its end at most
-            done, k = self.session.now
-            for _ in range(min(late, done.move.n - k)):
-                self.session.tick()
+        if late:  # it has gone on with this move
+            self.session.play_on(late)
             self.robot.skip(late)
         tick = self.session.tick()
-        if tick.performance is not self._told:  # every move ends at rest
+        told = self._told is not None and tick.performance in (self._told, self._told.stop)
+        if not told:
             self._told = tick.performance
-            self.robot.ahead(tick.performance.q[tick.k :, self._motors])
+            self.robot.ahead(tick.performance.to_rest[tick.k :, self._motors])
         left = 1.0 - float(eased(np.array(min(tick.t / self._ease, 1.0))))
         targets = self._stabiliser.targets(tick.performance, tick.k, self.robot.q) + left * self._away
         return tick, self.robot.step(targets)

@@ -1,6 +1,6 @@
 """Any humanoid in MuJoCo: walks, turns, reaches. Prints one line for each humanoid file.
 
-python -m tests.locomotion.guide.many_robots FILE.yaml … [--seconds 15]
+python -m tests.locomotion.guide.many_robots FILE.yaml … [--seconds 15] [--brisk]
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Trial:
         )
 
 
-def tried(path: str, *, seconds: float) -> Trial:
+def tried(path: str, *, seconds: float, brisk: bool = False) -> Trial:
     """Stands, walks, turns and reaches for so many `seconds` each."""
     own = load_humanoid(path)
-    guide = guide_of(own, Scene("floor"))
+    guide = guide_of(own, Scene("floor"), brisk=brisk)
     session = Session(Performer(guide), prompt=True)
     robot = MujocoRobot(own, guide.scene, session.before[-1])
     loop, fell, refused = RobotLoop(session, robot), "", []
@@ -83,10 +83,11 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("files", nargs="+")
     parser.add_argument("--seconds", type=float, default=10.0)
+    parser.add_argument("--brisk", action="store_true")
     options = parser.parse_args()
     for file in options.files:
         try:
-            print(f"{file}: {tried(file, seconds=options.seconds)}", flush=True)
+            print(f"{file}: {tried(file, seconds=options.seconds, brisk=options.brisk)}", flush=True)
         except BunrakuError as problem:
             print(f"{file}: {problem}", flush=True)
 

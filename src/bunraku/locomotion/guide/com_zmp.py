@@ -83,6 +83,20 @@ def heights(X, V, z, v, goal, first, out):
         out[i] = A[i, last]
 
 
+@kernel
+def gait_speeds(w, first, swing, last, stance, by, out):
+    """Velocities `out` (2,) with which the centre of mass passes above the middle of the feet, in steps that repeat themselves.
+
+    The ZMP moves from the middle to the standing foot (at `stance`), stays there, and moves on to the next middle (at `by`), in
+    `first`, `swing` and `last` seconds. The centre of mass is above these middles at the same times.
+    """
+    for a in range(2):
+        x, v = advanced(w, first, 0.0, 0.0, 0.0, stance[a])
+        x, v = advanced(w, swing, x, v, stance[a], stance[a])
+        x, v = advanced(w, last, x, v, stance[a], by[a])
+        out[a] = w * (by[a] - x) / np.sinh(w * (first + swing + last))
+
+
 class SampleColumns(NamedTuple):
     """Index of the first column of each quantity in a row of `samples`."""
 

@@ -17,7 +17,7 @@ from bunraku.scene import Scene
 def first_steps(humanoid: Humanoid) -> Iterator[str]:
     """One line for each thing that a `humanoid` tries from its home: how it went, and which joint limits it."""
     yield from humanoid.notes
-    session = Session(Performer(guide_of(humanoid, Scene("floor"))))
+    session = Session(Performer(guide_of(humanoid, Scene("floor"))), prompt=True)
     judge, motors = session.performer.judge, [humanoid.figure.names[k] for k in session.performer.body.motors]
     tried = {
         "a step forward": Command("trunk", (1.0, 0.0, 0.0)), "a step to the side": Command("trunk", (0.0, 1.0, 0.0)),

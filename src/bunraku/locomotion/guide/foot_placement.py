@@ -17,10 +17,12 @@ from bunraku.locomotion.guide.humanoid import Humanoid
 Array = NDArray[np.float64]
 
 
-def bounded(humanoid: Humanoid, foot: int, wanted: Array, stance: Array) -> Array:
+def bounded(humanoid: Humanoid, foot: int, wanted: Array, stance: Array, *, in_motion: bool = False) -> Array:
     """The foothold (x, y, z, yaw) nearest to `wanted` at which the feet of a `humanoid` neither cross nor are too far apart.
 
     `foot` is 0 for the left one and 1 for the right one; `stance` (x, y, z, yaw) is the position of the other one [m, rad].
+
+    The farther apart the feet are, the shorter the step forward; `in_motion`, only beyond their distance at home.
     """
     limits, side = humanoid.limits, 1.0 if foot == 0 else -1.0
     inward, outward = limits.turn
@@ -33,16 +35,17 @@ def bounded(humanoid: Humanoid, foot: int, wanted: Array, stance: Array) -> Arra
     half = 0.5 * float(np.ptp(humanoid.sole[:, 0]))
     least = limits.apart[0] + half * math.sin(abs(turned))
     across = min(max(across, least), limits.apart[1])
-    # The farther apart the feet are, the shorter the step forward.
-    room = 1.0 - ((across - limits.apart[0]) / (limits.apart[1] - limits.apart[0])) ** 2 * 0.5
+    least = min(humanoid.home_apart, limits.apart[1]) if in_motion else limits.apart[0]
+    room = 1.0 - (max(across - least, 0.0) / max(limits.apart[1] - least, 1e-9)) ** 2 * 0.5
     along = min(max(along, -limits.forward * room), limits.forward * room)
     across *= side
     return np.array([stance[0] + c * along - s * across, stance[1] + s * along + c * across, wanted[2], stance[3] + side * turned])
 
 
 def foothold(
-    humanoid: Humanoid, ground: SceneGround, foot: int, wanted: Array, stance: Array, now: Array, *, tries: int = 8
-) -> tuple[Array, str]:
+    humanoid: Humanoid, ground: SceneGround, foot: int, wanted: Array, stance: Array, now: Array, *, tries: int = 8,
+    in_motion: bool = False,
+) -> tuple[Array, str]:  # fmt: skip
     """The foothold (x, y, z, yaw) at which a foot is put down, and why it is not the wanted one; "" if it is.
 
     humanoid, ground: the humanoid and the ground
@@ -51,11 +54,12 @@ def foothold(
     stance: position of the other foot
     now: current position of the foot
     tries: number of alternatives on its way
+    in_motion: as in `bounded`
 
     The foothold is within the limits, on even ground, and at most one step higher or lower than the other foot. If the wanted one
     is not, the nearest one on the foot's way or around the foot is taken.
     """
-    goal = bounded(humanoid, foot, wanted, stance)
+    goal = bounded(humanoid, foot, wanted, stance, in_motion=in_motion)
     if not len(ground.boxes):
         goal[2] = ground.floor
         return goal, ""

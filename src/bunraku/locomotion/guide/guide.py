@@ -16,15 +16,17 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from bunraku.locomotion.guide.com_zmp import GRAVITY
+from bunraku.locomotion.guide.com_zmp import GRAVITY, gait_speeds
 from bunraku.locomotion.guide.ground import SceneGround
 from bunraku.locomotion.guide.guide_command import Command, trusted
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.move import Move, swing_of
 from bunraku.locomotion.guide.navigation_points import NO_FOOT, Points, Subgoals, standing_at
+from bunraku.locomotion.guide.point_paths import SwingOptions
+from bunraku.locomotion.guide.rule_options import RuleOptions
 from bunraku.locomotion.guide.segment import Phase, Segment, SegmentPlanner
 from bunraku.locomotion.guide.support_polygon import Region, region
-from bunraku.locomotion.guide.synergy import RuleOptions, SynergyRules
+from bunraku.locomotion.guide.synergy import SynergyRules
 from bunraku.scene import Scene
 from bunraku.spatial.rest_to_rest import PEAK
 
@@ -103,13 +105,40 @@ class Guide:
             if not goals.lands:
                 first, last = self.planner.lift_shares
                 return _phase(first, two, two.centre), _phase(last, one, one.centre)
-            first, swing, last = self.planner.step_shares
+            first, swing, last = self._step_shares(points, goals)
             after = region(sole, goals.feet, goals.com)
             return _phase(first, two, two.centre), _phase(swing, one, one.centre), _phase(last, after, goals.com)
         if not goals.lands:
             return (_phase(1.0, one, one.centre),)
         alone, both = self._landing(points)
         return _phase(alone, one, one.centre), _phase(both, region(sole, goals.feet, goals.com), goals.com)
+
+    def _step_shares(self, points: Points, goals: Subgoals) -> tuple[float, float, float]:
+        """Shares of a step's duration on both feet, on one, and on both."""
+        rest, onward = self.planner.step_shares, self.planner.onward_shares
+        first = onward[0] if points.onward is not None else rest[0]
+        last = rest[2] if goals.onward is None else onward[2]
+        return (first, 1.0 - first - last, last) if (first, last) != (rest[0], rest[2]) else rest
+
+    def speed(self, points: Points, goals: Subgoals, duration: float) -> Array | None:
+        """The velocity (3,) [m/s] with which a step from `points` to `goals` that lasts this `duration` [s] should end, so that
+        another follows. None if it comes to rest.
+
+        Every other step is then the same: with the ZMP below the middle of the feet, then at the standing foot, then below the next
+        middle, the centre of mass moves from above one middle to above the next. As the ZMP is symmetrical in time, so is the
+        motion: a step ends with the velocity with which the one after the next begins.
+        """
+        if goals.onward is None:
+            return None
+        width, way = SwingOptions().onward.width, 2.0 * float(np.linalg.norm(goals.onward.by))
+        quick = self.planner.onward_shares[1] * width * self.options.onward_swings
+        least = max(self.planner.duration * self.planner.onward_duration, self._swung_in(way, quick))
+        duration = max(least, self.planner.quicker * duration) if points.aloft == NO_FOOT else least
+        first, swing, last = (share * duration for share in self.planner.onward_shares)
+        floor, out = float(goals.feet[:, 2].mean()), np.zeros(3)
+        omega = math.sqrt(GRAVITY / (float(goals.com[2]) - floor))
+        gait_speeds(omega, first, swing, last, goals.onward.stance, goals.onward.by, out)
+        return out
 
     def _landing(self, points: Points) -> tuple[float, float]:
         """Seconds on one foot and then on two when a foot is put down. A touchdown that is already planned keeps its time."""
@@ -144,8 +173,15 @@ class Guide:
             share = phases[0 if points.aloft != NO_FOOT else 1].share / sum(phase.share for phase in phases)
             way = goals.feet[foot] - points.feet[foot]
             turn = abs(way[3]) / (2.5 * limits.trunk_speed)
-            times.append(PEAK * max(float(np.linalg.norm(way[:3])) / limits.foot_speed, turn) / (share * width))
-        return max(*times, self.planner.duration)
+            quick = 1.0 if points.onward is None and goals.onward is None else rules.onward_swings
+            times += [self._swung_in(float(np.linalg.norm(way[:3])), share * width * quick), PEAK * turn / (share * width)]
+        return max(
+            *times, self.planner.duration * (1.0 if points.onward is None or goals.onward is None else self.planner.onward_duration)
+        )
+
+    def _swung_in(self, way: float, share: float) -> float:
+        """The shortest duration [s] of a step in which a foot moves by `way` [m] during this `share` of the duration."""
+        return PEAK * way / (share * self.humanoid.limits.foot_speed)
 
 
 def _phase(share: float, own: Region, reference: Array) -> Phase:

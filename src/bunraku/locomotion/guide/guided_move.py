@@ -26,8 +26,10 @@ class Reason(StrEnum):
     SPEED = "a joint would have to move too fast"
     JERK = "a joint would jerk"
     ZMP = "the ZMP would leave the feet"
+    SLIP = "the standing foot would slip"
     EFFORT = "a motor is not strong enough"
     TOUCH = "the body would collide"
+    STOP = "it could not stop after that step"
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,10 @@ class GuidedMove:
     """Efforts of the motors at every tick (n + 1, motors) [N m, N], for a robot that plays it."""
     held: int = 0
     """Ticks for which its last sample was held, because the next move was not planned yet."""
+    grip: tuple[float, float] = (0.0, 0.0)
+    """Largest horizontal force and largest moment about the vertical axis on one foot, divided by the vertical force [1, m]."""
+    stop: GuidedMove | None = None
+    """The move that comes to rest after it; None if it ends at rest itself."""
 
     __repr__ = brief
 
@@ -93,6 +99,11 @@ class GuidedMove:
     def played(self) -> Array:
         """The samples that were played after its first (k, n_q)."""
         return np.concatenate([self.q[1 : self.n + 1], np.tile(self.q[self.n], (self.held, 1))])
+
+    @property
+    def to_rest(self) -> Array:
+        """Configurations from its first tick until it stands (k, n_q)."""
+        return self.q if self.stop is None else np.concatenate([self.q, self.stop.q[1:]])
 
     @property
     def n(self) -> int:

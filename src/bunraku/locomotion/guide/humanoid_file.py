@@ -36,9 +36,10 @@ from bunraku.kinematics import Pose, pose
 from bunraku.locomotion.guide.guide import Guide
 from bunraku.locomotion.guide.home_posture import levelled, sole_axes, tilt_of
 from bunraku.locomotion.guide.humanoid import Humanoid, HumanoidLimits, ankle_range, limits_of, rectangle, small_humanoid
+from bunraku.locomotion.guide.rule_options import RuleOptions
 from bunraku.locomotion.guide.segment import SegmentPlanner
 from bunraku.locomotion.guide.stride import shortened
-from bunraku.locomotion.guide.synergy import RuleOptions
+from bunraku.locomotion.guide.sway import sway_of
 from bunraku.scene import Scene
 from bunraku.spatial import so3
 
@@ -68,10 +69,19 @@ def planner_of(humanoid: Humanoid) -> SegmentPlanner:
     )
 
 
-def guide_of(humanoid: Humanoid, scene: Scene) -> Guide:
-    """A guide for a `humanoid` in a `scene`. That of the library walks as in the paper; others take longer steps."""
-    own = humanoid.figure.name == "humanoid"
-    return Guide(humanoid, scene, planner_of(humanoid), RuleOptions() if own else RuleOptions(stride=0.6))
+def guide_of(humanoid: Humanoid, scene: Scene, *, brisk: bool = False) -> Guide:
+    """A guide for a `humanoid` in a `scene`; if it is `brisk`, it does not rest between steps.
+
+    The humanoid of the library walks as in the paper. Others take longer steps. Brisk ones of which one leg is too weak to bear the
+    body upright take short steps with feet wide apart and a trunk that sways.
+    """
+    if humanoid.figure.name == "humanoid":
+        rules = RuleOptions(brisk=brisk)
+    elif brisk and (sway := sway_of(humanoid)):
+        rules = RuleOptions(stride=0.4, brisk=True, onward_stride=0.3, onward_apart=1.8, sway=sway)
+    else:
+        rules = RuleOptions(stride=0.6, brisk=brisk)
+    return Guide(humanoid, scene, planner_of(humanoid), rules)
 
 
 def _humanoid(node: Node, folder: Path) -> Humanoid:

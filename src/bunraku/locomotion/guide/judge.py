@@ -31,6 +31,10 @@ class JudgeOptions:
     """Largest rotation error of a guided hand [rad]."""
     zmp_margin: float = 0.125
     """The ZMP of all bodies must keep this share of the planner's margin."""
+    onward_margin: float = 0.6
+    """The same in a step that ends in motion."""
+    friction: float = 0.6
+    """Friction between a foot and the ground that a move may need which begins or ends in motion."""
     strength: float = 0.95
     """A move may need this share of the effort limits. The reserve is for its last ticks, whose efforts depend on the next move."""
     second_difference: float = 0.03
@@ -85,8 +89,12 @@ class Judge:
         bends = self._second_differences(done, before)
         if (bend := float(bends.max()) - 1.0) > 0.0:
             return Fault(Reason.JERK, longer, bend, self.guide.humanoid.figure.names[self.body.motors[bends.argmax()]])
-        if (short := options.zmp_margin * self.guide.planner.margin - done.margin) > 0.0:
+        share = options.zmp_margin if done.move.goals.onward is None else options.onward_margin
+        if (short := share * self.guide.planner.margin - done.margin) > 0.0:
             return Fault(Reason.ZMP, longer, short)
+        moving = move.start.onward is not None or move.goals.onward is not None
+        if moving and (slips := self._slips(done) - 1.0) > 0.0:
+            return Fault(Reason.SLIP, longer, slips)
         efforts = self._efforts(done, before)
         if (effort := float(efforts.max()) - strength) > 0.0:
             about = self._worst(efforts, self.effort, ("N m", "N"), strength)
@@ -120,6 +128,12 @@ class Judge:
         wanted[-2:] = wanted[-3]
         shares = np.concatenate([np.clip(2.0 * done.shares[:1] - done.shares[1:2], 0.0, 1.0), done.shares])
         return shared(own.figure, Q[first:], wanted, self._base, own.feet, shares, 0.1 * own.height)[:, self.body.motors]
+
+    def _slips(self, done: GuidedMove) -> float:
+        """Share of the friction of one foot that the move `done` needs. The sole's corners hold it against turning."""
+        sole, (flat, turning) = self.guide.humanoid.sole, done.grip
+        lever = float(np.linalg.norm(sole - sole.mean(0), axis=1).mean())
+        return float(np.hypot(flat, turning / lever)) / self.options.friction
 
     # -- of every motor, in shares of its limit -----------------------------------------------------------------------
 

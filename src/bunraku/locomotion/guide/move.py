@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from bunraku.locomotion.guide.navigation_points import NO_FOOT, Points, Rates, Subgoals
 from bunraku.locomotion.guide.point_paths import Swing, SwingOptions, led, quintic, swung, turned
 from bunraku.locomotion.guide.segment import Segment
+from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
 RATE_STEP = 1e-5
@@ -34,7 +35,8 @@ def swing_of(
         return options.lands, a
     top = max(a, b, between) + clearance
     flat = abs(a - b) < options.one_level and between - max(a, b) < options.one_level
-    return (options.level if flat else options.stairs), top
+    level = options.level if start.onward is None and goals.onward is None else options.onward
+    return (level if flat else options.stairs), top
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +135,11 @@ class Move:
         return out
 
     def _trunk(self, ticks: Array) -> Array:
-        return quintic(self.start.trunk, *self.start.rates.trunk, self.goals.trunk, self.segment.duration, ticks / self.n)
+        s = ticks / self.n
+        out = quintic(self.start.trunk, *self.start.rates.trunk, self.goals.trunk, self.segment.duration, s)
+        if self.goals.sway:
+            out[:, 0] += self.goals.sway * eased(2.0 * np.minimum(s, 1.0 - s))
+        return out
 
     @property
     def _carried(self) -> Array:
@@ -207,6 +213,7 @@ class Move:
             state, self.goals.feet.copy(), NO_FOOT if lands else self.goals.swings, self.goals.trunk.copy(),
             self.hands[-1].copy(), speeds, self.hand_axes[-1].copy(), self.goals.feet.copy() if lands else self.start.stood,
             self.goals.height, self.start.last if self.goals.swings == NO_FOOT else self.goals.swings, self.held,
+            onward=self.goals.onward,
         )  # fmt: skip
 
 

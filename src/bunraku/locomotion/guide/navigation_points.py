@@ -51,6 +51,16 @@ AT_REST = Rates((np.zeros((2, 4)),) * 2, (np.zeros(3),) * 2, np.zeros((2, 3)), (
 
 
 @dataclass(frozen=True, eq=False)
+class Onward:
+    """The step that would follow a step. Lengths [m] are relative to the middle of the feet before it."""
+
+    stance: Array
+    """Position of the foot that will stand (2,)."""
+    by: Array
+    """How far the middle of the feet will move (2,)."""
+
+
+@dataclass(frozen=True, eq=False)
 class Points:
     """The centre of mass, feet (2, 4) as (x, y, z, yaw), the trunk's (roll, pitch, yaw), and hands with their velocities (2, 3)."""
 
@@ -75,6 +85,8 @@ class Points:
     """Rates of the points; AT_REST at the end of a move."""
     posture: Array | None = None
     """The configuration (n_q,) that the posture followed last; None if that was home."""
+    onward: Onward | None = None
+    """The step that was expected to follow, at the end of a move that does not come to rest."""
 
     @property
     def yaw(self) -> float:
@@ -108,6 +120,10 @@ class Subgoals:
     """Why they differ from the command; "" if they do not."""
     stops: bool = False
     """Whether the command cannot be obeyed at all; the move then only comes to rest."""
+    onward: Onward | None = None
+    """The step after this one, if the body does not come to rest before it."""
+    sway: float = 0.0
+    """Roll of the trunk in the middle of a step, in addition to its path [rad]."""
 
 
 def moved(points: Points, by: Array, turn: float = 0.0) -> Points:

@@ -38,12 +38,23 @@ class PerformerOptions:
 
     filtered: float = 0.5
     """Share of the planner's margin that the ZMP keeps after the model's error has been compensated."""
+    wider: float = 1.6
+    """The margin of a step that ends in motion, in multiples of the planner's: feedback needs more room than in a step to rest."""
+    finer: float = 0.5
+    """By how much a segment that begins or ends in motion is made longer, as a share of what others are."""
+    filters: int = 2
+    """How many times a segment that begins or ends in motion is planned again with the error of the model, before it is made
+    longer; others only once."""
     shares: tuple[tuple[float, float], ...] = ((1.0, 10.0), (0.5, 3.0), (0.25, 2.5))
     """Shares of a command that are tried, and the maximum effort for each."""
+    onward_shares: tuple[tuple[float, float], ...] = ((1.0, 4.0), (0.75, 3.0), (0.5, 3.0))
+    """The same for steps that end in motion, which are tried first."""
     redirecting: float = 4.0
     """Maximum effort for a command that begins in the middle of a move."""
     reaching: int = 2
     """How many times a hand's goal is replaced by the position that the arm reaches. At joint limits, that differs each time."""
+    stopping: float = 3.0
+    """Maximum effort for each way to stop after a step that ends in motion."""
     nearer: float = 2.5
     """Maximum effort for each of these."""
     slower: tuple[float, ...] = (1.0, 1.5, 2.0, 3.0, 5.0)
@@ -67,18 +78,31 @@ class Performer:
         object.__setattr__(self, "body", WholeBody(self.guide.humanoid))
         object.__setattr__(self, "judge", Judge(self.guide, self.body))
 
-    def next(self, points: Points, command: Command, before: Array) -> GuidedMove:
+    def next(
+        self, points: Points, command: Command, before: Array, *, onward: bool = False, stop: GuidedMove | None = None
+    ) -> GuidedMove:  # fmt: skip
         """The move from `points` that obeys a `command` as far as the whole body can.
 
         `before` (≥ `options.look_back`, n_q) are the last samples. If the command cannot be obeyed at all, the move comes to rest
-        and is `refused`.
+        and is `refused`. With `onward` a step may end in motion, if a stop after it can be planned, too. `stop` is that of the move
+        before, if that ended so.
         """
         command, wrong = trusted(command)
         points = self._with_axes(points, before)
         rules, options, why = self.guide.rules, self.options, ""
+        for share, most in options.onward_shares if onward else ():
+            goals = rules.subgoals(points, _part(command, share), onward=True)
+            if stop is not None and goals.swings == NO_FOOT:
+                return replace(stop, notice=wrong)
+            if goals.onward is None:
+                break
+            done, fault = self._onward(points, goals, before, most)
+            if done is not None:
+                return replace(done, notice=wrong or goals.notice or why)
+            why = why or fault.said
         for share, most in options.shares:
             asked = command if share == 1.0 else _part(command, share)
-            goals = rules.subgoals(points, asked)
+            goals = replace(rules.subgoals(points, asked, onward=onward), onward=None)
             done, fault = self._realise(points, goals, before, most)
             for _ in range(options.reaching if share == 1.0 else 1):
                 if done is not None and fault.why in (Reason.ARM, Reason.WRIST):
@@ -89,16 +113,40 @@ class Performer:
             why = why or fault.said
             if command.idle and not any(command.lift):
                 break
+        if stop is not None:
+            return replace(stop, notice=wrong or why)
         return self._stop(points, rules.subgoals(points, command), before, why)
 
-    def redirect(self, done: GuidedMove, k: int, command: Command) -> GuidedMove | None:
-        """A move that takes over at tick `k` of the move `done` and obeys another `command`; None if none can begin at once."""
+    def _onward(self, points: Points, goals: Subgoals, before: Array, most: float) -> tuple[GuidedMove | None, Fault]:
+        """A step that ends in motion, with the stop that could follow it; otherwise None, and why not."""
+        done, fault = self._realise(points, goals, before, most)
+        if done is None or fault.why:
+            return None, fault
+        stop = self._stop_after(done)
+        return (None, Fault(Reason.STOP)) if stop is None else (replace(done, stop=stop), fault)
+
+    def _stop_after(self, done: GuidedMove) -> GuidedMove | None:
+        """A move that comes to rest after `done`, where the feet stand or with one more step."""
+        points, before, rules = done.end, done.q[-self.options.look_back :], self.guide.rules
+        for goals in (rules.subgoals(points, Command()), rules.last_step(points)):
+            stop, fault = self._realise(points, goals, before, self.options.stopping)
+            if stop is not None and not fault.why:
+                return stop
+        return None
+
+    def redirect(self, done: GuidedMove, k: int, command: Command, *, onward: bool = False) -> GuidedMove | None:
+        """A move that takes over at tick `k` of the move `done` and obeys another `command`; None if none can begin at once.
+
+        `onward` is as in `next`.
+        """
         command, wrong = trusted(command)
         if not self.interruptible(done, k):
             return None
         points = self._with_axes(done.move.at(k), done.q[: k + 1])
-        for goals in self._elsewhere(done.move, points, command):
-            new, fault = self._realise(points, goals, done.q[k + 1 - self.options.look_back : k + 1], self.options.redirecting)
+        before, most = done.q[k + 1 - self.options.look_back : k + 1], self.options.redirecting
+        for goals in self._elsewhere(done.move, points, command, onward):
+            realise = self._realise if goals.onward is None else self._onward
+            new, fault = realise(points, replace(goals, sway=0.0), before, most)
             if new is not None and not fault.why and self._above_ground(new.move) and done.stands_at(k, new.zmp[0]):
                 return replace(new, notice=wrong or goals.notice)
         return None
@@ -109,15 +157,15 @@ class Performer:
         ends = done.move.segment.ends
         return not (done.quiet or done.move.releases or k < self.options.look_back or any(0 < k - end < 3 for end in ends))
 
-    def _elsewhere(self, move: Move, points: Points, command: Command) -> Iterator[Subgoals]:
+    def _elsewhere(self, move: Move, points: Points, command: Command, onward: bool) -> Iterator[Subgoals]:
         """Subgoals for a command in the middle of a move: a swinging foot either steps where the command would have sent it at the
         start of the move, or is put down a little ahead."""
         rules, foot = self.guide.rules, points.aloft
         if not points.rates.touch or command.guided == ("left_foot", "right_foot")[foot]:
-            yield rules.subgoals(points, command)
+            yield rules.subgoals(points, command, onward=onward)
             return
         if move.start.aloft == NO_FOOT:
-            first = rules.subgoals(move.start, command)
+            first = rules.subgoals(move.start, command, onward=onward)
             if first.swings == foot and first.lands:
                 yield first
         ahead = points.feet.copy()
@@ -189,30 +237,37 @@ class Performer:
 
         `most` is the maximum effort, in segments of the default duration.
         """
-        planner = self.guide.planner
+        planner, options = self.guide.planner, self.options
+        if goals.onward is not None:
+            planner = replace(planner, margin=options.wider * planner.margin)
+        moving = points.onward is not None or goals.onward is not None
         phases, whole, lasts = self.guide.prepared(points, goals)
         done, last, passes, left = None, Fault(), 0, most * planner.duration
         fault = Fault(Reason.ZMP)
         while lasts <= min(planner.longest, left if passes else math.inf) + 1e-9:
-            segment = planner.attempt(points.com, phases, goals.com, lasts)
-            step = planner.longer
-            if segment is not None and max(segment.miss) <= planner.near:
+            speed = self.guide.speed(points, goals, lasts)
+            segment = planner.attempt(points.com, phases, goals.com, lasts, speed=speed)
+            step, near = planner.longer, planner.near if speed is None else planner.onward_near
+            if segment is not None and max(segment.miss) <= near:
                 done = self._follow(whole(segment), before)
                 fault, passes, left = self.judge.fault(done, before), passes + 1, left - lasts
-                if fault.why == Reason.ZMP:
-                    off = done.zmp - segment.samples[:, SAMPLE_COLUMNS.zmp :]
-                    closer = replace(planner, margin=self.options.filtered * planner.margin)
-                    segment = closer.attempt(points.com, phases, goals.com, lasts, off=off)
-                    if segment is not None and max(segment.miss) <= 2.0 * planner.near:
-                        done = self._follow(whole(segment), before)
-                        fault, passes, left = self.judge.fault(done, before), passes + 1, left - lasts
+                for _ in range(options.filters if moving else 1):
+                    if fault.why != Reason.ZMP:
+                        break
+                    off = done.zmp - done.move.segment.samples[:, SAMPLE_COLUMNS.zmp :]
+                    closer = replace(planner, margin=options.filtered * planner.margin)
+                    segment = closer.attempt(points.com, phases, goals.com, lasts, off=off, speed=speed, closely=moving)
+                    if segment is None or max(segment.miss) > 2.0 * near:
+                        break
+                    done = self._follow(whole(segment), before)
+                    fault, passes, left = self.judge.fault(done, before), passes + 1, left - lasts
                 if not fault.why:
                     return replace(done, passes=passes), fault
                 step = fault.longer
-                if not step or fault.hopeless(last, left / lasts, self.options.nearly):
+                if not step or fault.hopeless(last, left / lasts, options.nearly):
                     return done, fault
                 last = fault
-            lasts += max(step, planner.longer)
+            lasts += max(step, planner.longer) * (options.finer if moving else 1.0)
         return done, fault
 
     def _follow(self, move: Move, before: Array) -> GuidedMove:
@@ -222,12 +277,15 @@ class Performer:
         segment, floors = move.segment, move.segment.floors
         Q[0] = before[-1]  # the sample that was played; the first step corrects any difference
         whole = np.concatenate([before[-3:-1], Q])
-        zmp, _ = self.body.zmp(whole, before[:-3], np.concatenate([floors[[0, 0]], floors]), segment.dt)
+        zmp, _, grip = self.body.contact(whole, before[:-3], np.concatenate([floors[[0, 0]], floors]), segment.dt)
+        alone = ~(move.stands(0) & move.stands(1))
+        alone[-2:] = False  # one-sided differences
         # The last two samples have one-sided differences only; they are checked with the next move.
         last, zmp = zmp[:2], zmp[2:]
         zmp[-2:] = segment.samples[-2:, SAMPLE_COLUMNS.zmp :] + (zmp[-3] - segment.samples[-3, SAMPLE_COLUMNS.zmp :])
         least = min(float(segment.margin_of(zmp).min()), float(segment.phases[0].region.margin(last).min()))
-        return GuidedMove(move, Q, zmp, least, 1, move.end)
+        needs = grip[2:][alone].max(0) if alone.any() else np.zeros(2)
+        return GuidedMove(move, Q, zmp, least, 1, move.end, grip=(float(needs[0]), float(needs[1])))
 
     def _attitude(self, points: Points, q: Array) -> Array:
         """Roll, pitch and yaw of the trunk at q [rad]."""

@@ -39,14 +39,22 @@ class PlanRequest:
     """The move before it; None for the first."""
     at: int | None = None
     """The tick of that move at which it takes over; None: at its end."""
+    onward: bool = False
+    """Whether steps may follow each other without coming to rest between them."""
 
     def answered(self, performer: Performer) -> GuidedMove | None:
         """The move that a `performer` plans, with the efforts of its motors; None if none can take over there."""
         if self.after is None or self.at is None:
-            done: GuidedMove | None = performer.next(self.points, self.command, self.before)
+            stop = None if self.after is None else self.after.stop
+            done: GuidedMove | None = performer.next(self.points, self.command, self.before, onward=self.onward, stop=stop)
         else:
-            done = performer.redirect(self.after, self.at, self.command)
-        return None if done is None else replace(done, efforts=performer.judge.efforts(done, self.before))
+            done = performer.redirect(self.after, self.at, self.command, onward=self.onward)
+        if done is None:
+            return None
+        judge, stop = performer.judge, done.stop
+        if stop is not None:
+            stop = replace(stop, efforts=judge.efforts(stop, done.q[-len(self.before) :]))
+        return replace(done, efforts=judge.efforts(done, self.before), stop=stop)
 
 
 class PlanAtOnce:

@@ -70,6 +70,8 @@ class SwingOptions:
 
     level: Swing = Swing()
     """Swing on level ground."""
+    onward: Swing = Swing(along=(0.02, 0.97))
+    """Swing on level ground between steps in motion."""
     stairs: Swing = Swing(0.38, (0.2, 0.8), 0.62)
     """From one level to another: up before forward, and forward before down, to clear the vertical face of the step."""
     lifts: Swing = Swing(0.7, (0.25, 1.0), 1.0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import daqp
@@ -64,6 +64,8 @@ class Segment:
     ends: tuple[int, ...]
     knots: Array
     dt: float = GUIDE_TICK
+    speed: Array = field(default_factory=lambda: np.zeros(3))
+    """Wanted velocity of the centre of mass at its end [m/s]."""
 
     __repr__ = brief
 
@@ -122,9 +124,9 @@ class Segment:
 
     @property
     def miss(self) -> tuple[float, float]:
-        """Distance of its end from the goal [m], and of its last capture point from the centre of mass [m]."""
+        """Distance of its end from the goal [m], and the error of its last velocity, divided by ω [m]."""
         row = self.samples[-1]
-        return float(np.linalg.norm(row[:3] - self.goal)), float(np.linalg.norm(row[3:5])) / self.omega
+        return float(np.linalg.norm(row[:3] - self.goal)), float(np.linalg.norm((row[3:6] - self.speed)[:2])) / self.omega
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,12 @@ class SegmentPlanner:
     """Distance of the last capture point from the edge of the polygon [m]."""
     jump: float = 0.012
     """Largest jump of the ZMP between two segments, along each axis [m]."""
+    onward_margin: float = 0.02
+    """Distance of the last capture point from the edge of the polygon, if the segment ends in motion [m]."""
     near: float = 0.003
     """A segment must end within this distance of its goal and of rest [m]; otherwise it is lengthened."""
+    onward_near: float = 0.01
+    """The same for a segment that ends in motion."""
     strict: bool = True
     """Keep the ZMP inside by a quadratic program; if False, by least squares, with a longer duration if it leaves its polygon
     (*guiding* III-B)."""
@@ -154,6 +160,12 @@ class SegmentPlanner:
     """Shares of a step's duration: on both feet, on one, on both."""
     lift_shares: tuple[float, float] = (0.5, 0.5)
     """Shares of the duration when a foot is lifted and held: on both feet, on one."""
+    onward_shares: tuple[float, float, float] = (0.15, 0.7, 0.15)
+    """The same for a step that begins in motion; a step that begins or ends at rest has a share of `step_shares` on that side."""
+    onward_duration: float = 0.9
+    """Shortest duration of a step that begins and ends in motion, as a share of `duration`."""
+    quicker: float = 0.8
+    """A step that ends in motion prepares for one that lasts this share of its own duration, but not less than limits allow."""
     land_shares: tuple[float, float] = (0.6, 0.4)
     """Shares of the duration when a foot in the air is put down: on one foot, on both."""
     knot_spacing: float = 0.06
@@ -201,26 +213,30 @@ class SegmentPlanner:
 
     def attempt(
         self, start: ComState, phases: Sequence[Phase], goal: Array, duration: float, *, dt: float = GUIDE_TICK,
-        off: Array | None = None,
+        off: Array | None = None, speed: Array | None = None, closely: bool = False,
     ) -> Segment | None:  # fmt: skip
         """The segment of one `duration` [s], or None; `start`, `phases`, `goal` and `dt` are as in `plan`.
 
-        `off` (ticks + 1, 2) [m] is the expected offset of the whole body's ZMP from the model's.
+        `off` (ticks + 1, 2) [m] is the expected offset of the whole body's ZMP from the model's. The polygon shrinks by the largest
+        one up to the next knots, or `closely`: by that at each knot and its bend between knots. `speed` (3,) [m/s] is the wanted
+        velocity at its end, in which case the caller must check that the robot can stop; None: it ends at rest.
         """
         ticks, ends = _grid(phases, duration, dt, self.knot_spacing)
         floor, last = phases[0].region.floor, phases[-1].region.floor
         omega = math.sqrt(com_zmp.GRAVITY / (start.p[2] - floor))
         edges, counts, floors, reference = _at_knots(phases, ticks, ends)
         if off is not None:
-            _allow(edges, counts, ticks, off)
+            _allow(edges, counts, ticks, off, closely)
         n = len(ticks)
         rows = int(counts.sum()) + int(counts[-1]) + 4
         H, f, z = np.empty((2 * n, 2 * n)), np.empty(2 * n), np.empty(n)
         A, low, high = np.empty((rows, 2 * n)), np.empty(rows), np.empty(rows)
-        margins = np.array([self.margin, self.rest_margin, self.jump])
-        state = np.stack([start.p, start.v])
+        rest = (self.rest_margin, self.jump, self.jump) if speed is None else (self.onward_margin, self.jump, math.inf)
+        margins = np.array([self.margin, *rest])
+        onward = np.zeros(3) if speed is None else speed
+        state, end = np.stack([start.p, start.v]), np.stack([goal, onward])
         program(
-            omega, math.sqrt(com_zmp.GRAVITY / (goal[2] - last)), dt, ticks, state, goal, start.carried, reference, edges, counts,
+            omega, math.sqrt(com_zmp.GRAVITY / (goal[2] - last)), dt, ticks, state, end, start.carried, reference, edges, counts,
             floors, margins, self.weights, z, H, f, A, low, high,
         )  # fmt: skip
         if self.strict:
@@ -229,19 +245,25 @@ class SegmentPlanner:
                 return None
         else:
             found = np.linalg.solve(H, -f)
-        segment = Segment(start, goal, tuple(phases), omega, ticks, ends, np.stack([found[:n], found[n:], z], 1), dt)
+        segment = Segment(start, goal, tuple(phases), omega, ticks, ends, np.stack([found[:n], found[n:], z], 1), dt, onward)
         if not self.strict and segment.margin.min() < self.margin - 1e-9:
             return None
         return segment
 
 
-def _allow(edges: Array, counts: Ints, ticks: Ints, off: Array) -> None:
-    """Moves the edges at each knot inward by the largest error up to its neighbouring knots, to cover it between knots."""
-    n = len(ticks)
+def _allow(edges: Array, counts: Ints, ticks: Ints, off: Array, closely: bool) -> None:
+    """Moves the edges at each knot inward by the error of the model up to its neighbouring knots, to cover it between knots.
+
+    This is the largest error there; or `closely`, the error at the knot, and by how much those about it differ from the lines
+    between knots, as the ZMP of the model is linear there, too.
+    """
+    n, all_ticks = len(ticks), np.arange(ticks[-1] + 1)
+    at_knots = off[ticks] if closely else np.zeros((n, 2))
+    bent = off - np.stack([np.interp(all_ticks, ticks, at_knots[:, a]) for a in (0, 1)], 1)
     for i in range(n):
-        near = off[ticks[max(i - 1, 0)] : ticks[min(i + 1, n - 1)] + 1]
+        near = bent[ticks[max(i - 1, 0)] : ticks[min(i + 1, n - 1)] + 1]
         own = edges[i, : counts[i]]
-        own[:, 2] -= (near @ own[:, :2].T).min(0)
+        own[:, 2] -= own[:, :2] @ at_knots[i] + (near @ own[:, :2].T).min(0)
 
 
 def _kinds(rows: int) -> NDArray[np.intc]:

@@ -10,8 +10,8 @@ that move can be interrupted.
     motion = session.motion()
 
 With `PlanBeside` no tick waits for a plan. The next move is asked for as soon as the current one begins, and an interruption for a
-few ticks ahead; meanwhile the current move is played on. Every move ends at rest, so if its successor is late, the last sample is
-held: that is the safe stop.
+few ticks ahead; meanwhile the current move is played on. A move ends at rest, or in a step that goes on and brings the stop that
+could follow it. So if its successor is late, the stop is played, and then the last sample is held: that is the safe stop.
 """
 
 from __future__ import annotations
@@ -128,6 +128,7 @@ class Session:
         self.slip: Slip = lambda done, k: (np.zeros(2), 0.0)
         """Where the robot is; the next move begins there."""
         self._keep, self._prompt = keep, prompt
+        self._brisk = prompt and performer.guide.options.brisk
         self._heard, self._obeyed, self._wait, self._notice = Command(), Command(), 0, ""
         self._asked: _Asked | None = None
         self._next: tuple[_Asked, GuidedMove] | None = None
@@ -141,10 +142,11 @@ class Session:
         self._k = self._count = 0
 
     def tick(self) -> Tick:
-        """Advances by one tick. At the end of a move the next one begins, if it is planned; otherwise the last sample is held."""
+        """Advances by one tick. At the end of a move the next one begins, if it is planned; otherwise it comes to rest there."""
         self._listen()
         if self._now is None:
-            first = _Asked(PlanRequest(self.command, self.points, self.before), self._count, self.times.commands)
+            request = PlanRequest(self.command, self.points, self.before, onward=self._brisk)
+            first = _Asked(request, self._count, self.times.commands)
             done = first.request.answered(self.performer)
             assert done is not None, "a first move can always be planned"
             self._begin(first, done)
@@ -157,6 +159,8 @@ class Session:
                 self._begin(*self._turn)
             elif self._k >= self._now.move.n and self._next is not None:
                 self._begin(*self._next)
+            elif self._k >= self._now.move.n and self._now.stop is not None:
+                self._come_to_rest(self._now.stop)
         assert self._now is not None
         self._count += 1
         self._k += 1
@@ -167,6 +171,16 @@ class Session:
                 self.performances[-1] = replace(self.performances[-1], held=self.performances[-1].held + 1)
         notice, self._notice = self._notice, ""
         return Tick(self.t, self._now.q[self._k], self._now, self._k, notice)
+
+    def play_on(self, ticks: int) -> None:
+        """Advances by so many `ticks` of what a robot was sent ahead: the current move and its stop, up to its end."""
+        for _ in range(ticks):
+            assert self._now is not None
+            if self._k >= self._now.move.n:
+                if self._now.stop is None:
+                    return
+                self._come_to_rest(self._now.stop)
+            self.tick()
 
     def _listen(self) -> None:
         new = trusted(self.command)[0]
@@ -183,9 +197,9 @@ class Session:
         done, k, left, look_back = self._now, self._k, self._now.move.n - self._k, self.performer.options.look_back
         if self._prompt and self.waiting and not self._wait and (at := self._interruption()) is not None:
             self._wait = self.options.again_beside if self.planning.ahead else self.options.again
-            request = PlanRequest(self.command, done.end, done.q[at + 1 - look_back : at + 1], done, at)
+            request = PlanRequest(self.command, done.end, done.q[at + 1 - look_back : at + 1], done, at, self._brisk)
         elif left == 0 if self._next is None and not self.planning.ahead else self._stale(left):
-            request = PlanRequest(self.command, *self._start_of_next(done, k), done)
+            request = PlanRequest(self.command, *self._start_of_next(done, k), done, onward=self._brisk)
             self._next = None
         else:
             return
@@ -225,6 +239,9 @@ class Session:
         except BunrakuError as problem:
             self._notice = f"{problem}; it stands still"
             return
+        if asked.request.after is not self._now:  # it was too late
+            self.times.late += 1
+            return
         took = self._count - asked.count
         self.times.planned.append(took)
         if asked.request.at is None:
@@ -238,11 +255,18 @@ class Session:
             self.times.late += 1
 
     def _begin(self, asked: _Asked, new: GuidedMove) -> None:
-        self._now, self._k, self._obeyed = new, 0, trusted(asked.request.command)[0]
-        self._next = self._turn = None
-        self.look_back = asked.request.before
-        self.before, self.points = new.q[-self.performer.options.look_back :], new.end
+        self._play(new, trusted(asked.request.command)[0], asked.request.before)
         self.times.acted(self._count, asked.number)
+
+    def _come_to_rest(self, stop: GuidedMove) -> None:
+        """Begins the `stop` after a move in motion whose successor is not planned yet."""
+        self._play(stop, Command(), self.before)
+
+    def _play(self, new: GuidedMove, obeyed: Command, before: Array) -> None:
+        self._now, self._k, self._obeyed = new, 0, obeyed
+        self._next = self._turn = None
+        self.look_back = before
+        self.before, self.points = new.q[-self.performer.options.look_back :], new.end
         if self._keep:
             self.performances.append(new)
         self._notice = new.notice

@@ -17,35 +17,12 @@ from bunraku.locomotion.guide.ground import SceneGround
 from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.navigation_points import NO_FOOT, Points, Subgoals, attitude, heading
+from bunraku.locomotion.guide.onward_step import next_step, step_by, trunk_by
+from bunraku.locomotion.guide.rule_options import RuleOptions
 from bunraku.locomotion.guide.support_polygon import region
 from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class RuleOptions:
-    """Numbers that tune the rules."""
-
-    stand_on: float = 0.28
-    """Largest distance of the centre of mass from the middle of the feet, as a share of the longest step; beyond it, legs stretch
-    and the body moves up and down."""
-    stride: float = 0.36
-    """Largest motion of the trunk in one segment, as a share of the longest step."""
-    sideways: float = 0.3
-    """Largest lean of the trunk sideways, as a share of that forward; hips and knees tolerate it badly."""
-    back: float = 0.1
-    """Largest lean of the trunk backward, as a share of that forward."""
-    lowest: float = 0.86
-    """Lowest height of the centre of mass, as a share of that in the home configuration, so that legs reach."""
-    reached: float = 0.35
-    """Largest motion of a hand in one segment, as a share of its reach."""
-    turned: float = 0.5
-    """Largest turn of a hand in one segment [rad]."""
-    stretch: float = 0.975
-    """Length of a leg, as a share of that of a straight one, beyond which the centre of mass is lowered."""
-    tries: int = 8
-    """Number of positions tried on the way to a goal."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +35,16 @@ class SynergyRules:
     """The stand-on region is the support polygon shrunk by this [m] (Fig. 5)."""
     options: RuleOptions = RuleOptions()
 
-    def subgoals(self, points: Points, command: Command) -> Subgoals:
-        """Subgoals of the next segment, from `points`, for a `command`."""
+    def subgoals(self, points: Points, command: Command, *, onward: bool = False) -> Subgoals:
+        """Subgoals of the next segment, from `points`, for a `command`. With `onward` the body need not rest between two steps."""
         match command.guided:
             case "left_foot" | "right_foot":
                 return self._foot(points, command, 0 if command.guided == "left_foot" else 1)
             case _ if points.aloft != NO_FOOT:
                 return self.landing(points, command.guided)
             case "trunk":
-                return self._trunk(points, command)
+                goals = self._trunk(points, command)
+                return self._going_on(points, goals, command) if onward else goals
             case _ if self.humanoid.armless:
                 return replace(self._rest(points, command.guided), notice="it has no arms")
             case _:
@@ -98,8 +76,11 @@ class SynergyRules:
                 goal = points.stood[foot].copy()
         return self._stepped(points, foot, goal, lands=lift == 0.0, guided=command.guided, notice=notice)
 
-    def _foothold(self, foot: int, wanted: Array, stance: Array, now: Array) -> tuple[Array, str]:
-        return foothold(self.humanoid, self.ground, foot, wanted, stance, now, tries=self.options.tries)
+    def _foothold(
+        self, foot: int, wanted: Array, stance: Array, now: Array, *, in_motion: bool = False
+    ) -> tuple[Array, str]:  # fmt: skip
+        own = self.humanoid, self.ground
+        return foothold(*own, foot, wanted, stance, now, tries=self.options.tries, in_motion=in_motion)
 
     def landing(self, points: Points, guided: str) -> Subgoals:
         """Subgoals that put the lifted foot of `points` down where it is, or near; `guided` names the guided point."""
@@ -131,10 +112,13 @@ class SynergyRules:
         limits = self.humanoid.limits
         if command.idle:
             return replace(self._rest(points, "trunk"), hands=self._at_home(), hand_axes=(None, None))
-        along = self.options.stride * limits.forward
-        by = heading(float(points.trunk[2])) @ np.array(command.move) * (along, along, limits.crouch / 3)
-        middle = points.feet[:, :2].mean(0)
+        yaw, middle = float(points.trunk[2]), points.feet[:, :2].mean(0)
+        by = trunk_by(limits, self._onward_stride if points.onward is not None else self.options.stride, command, yaw)
+        if points.onward is not None and by[:2] @ points.com.v[:2] < 0.0:  # first it comes to rest
+            return replace(self._rest(points, "trunk"), hands=self._at_home(), hand_axes=(None, None))
         com = points.com.p + by
+        if points.onward is not None:
+            com[:2] = middle + step_by(points.feet, points.last, yaw, by[:2], self._apart)
         com[2] = points.feet[:, 2].mean() + points.height + by[2]
         if not (command.move[0] or command.move[1]):
             com[:2] = middle if command.turn[2] else com[:2]
@@ -145,6 +129,38 @@ class SynergyRules:
         trunk[2] += command.turn[2] * 0.5 * limits.turn[1]
         goals = self._carried(points, com, trunk, "trunk")
         return replace(goals, hands=self._at_home(), hand_axes=(None, None))
+
+    @property
+    def _onward_stride(self) -> float:
+        """As `stride`, if the step begins or ends in motion."""
+        own, longest = self.options, self.humanoid.limits.forward
+        room = float(np.ptp(self.humanoid.sole[:, 0])) - 2.0 * self.stand_on
+        return min(own.onward_stride, 0.5 * own.onward_soles * room / longest)
+
+    @property
+    def _apart(self) -> float:
+        """Lateral distance between the feet while they walk straight on [m]."""
+        least, home = self.humanoid.limits.apart[0], self.humanoid.home_apart
+        return least + self.options.onward_apart * (home - least)
+
+    def last_step(self, points: Points) -> Subgoals:
+        """Subgoals from `points` in motion: the step that was expected, after which the body comes to rest."""
+        assert points.onward is not None
+        com = np.array([*(points.feet[:, :2].mean(0) + points.onward.by), points.com.p[2]])
+        goals = self._carried(points, com, points.trunk.copy(), "trunk")
+        return self._in_motion(points, replace(goals, hands=self._at_home(), hand_axes=(None, None)))
+
+    def _going_on(self, points: Points, goals: Subgoals, command: Command) -> Subgoals:
+        """The `goals` of a step that ends in motion, if one can follow it: the body is as low as that one needs."""
+        own, yaw = self.options, float(goals.trunk[2])
+        onward = next_step(goals, trunk_by(self.humanoid.limits, self._onward_stride, command, yaw)[:2], self._apart)
+        if onward is None:
+            return goals
+        goals = self._in_motion(points, goals)
+        com, ways = goals.com.copy(), (goals.com[:2], goals.com[:2] + own.ahead * onward.by)
+        reached = (self._reached(way, goals.feet[k], k, yaw, own.onward_stretch) for way in ways for k in (0, 1))
+        com[2] = max(min(com[2], *reached), goals.feet[0, 2] + own.lowest * self.humanoid.height)
+        return replace(goals, com=com, onward=onward)
 
     def _carried(self, points: Points, com: Array, trunk: Array, guided: str) -> Subgoals:
         """Moves the centre of mass to a goal: both feet stay if it is in the stand-on region, otherwise one steps (Fig. 5)."""
@@ -158,7 +174,7 @@ class SynergyRules:
         twist = float(trunk[2]) - points.yaw
         away = float(np.linalg.norm(com[:2] - points.feet[:, :2].mean(0)))
         near = away <= self.options.stand_on * limits.forward and abs(twist) <= 0.6 * limits.turn[0]
-        if near and own.margin(com[:2]) >= self.stand_on:
+        if near and own.margin(com[:2]) >= self.stand_on and points.onward is None:
             com[2] = self.low_enough(com, points.feet, float(trunk[2]), points)
             hands, axes = self._hands(points), self._hand_axes(points)
             return Subgoals(com, points.feet.copy(), NO_FOOT, True, trunk, hands, height, axes, guided, notice)
@@ -170,6 +186,8 @@ class SynergyRules:
         if abs(far[0] - far[1]) < 0.05 * limits.forward and points.last != NO_FOOT:
             first = 1 - points.last
         best = first if missed[first] <= missed[1 - first] + 0.1 * limits.forward else 1 - first
+        if points.onward is not None:  # the body already moves toward the foot that has just landed
+            best = 1 - points.last
         return replace(options[best], notice=notice or options[best].notice)
 
     def _step_to(self, points: Points, foot: int, com: Array, trunk: Array, guided: str) -> Subgoals:
@@ -179,7 +197,7 @@ class SynergyRules:
         if np.array_equal(com[:2], points.feet[:, :2].mean(0)):  # a turn on the spot: each foot stays on its own side
             place = com[:2] + (heading(float(trunk[2])) @ _across(foot, 0.5 * self.humanoid.home_apart))[:2]
         wanted = np.array([*place, now[2], 2.0 * trunk[2] - stance[3]])
-        goal, notice = self._foothold(foot, wanted, stance, now)
+        goal, notice = self._foothold(foot, wanted, stance, now, in_motion=points.onward is not None)
         turned = trunk.copy()
         turned[2] = 0.5 * (goal[3] + stance[3])
         return self._stepped(points, foot, goal, lands=True, guided=guided, notice=notice, trunk=turned)
@@ -313,20 +331,32 @@ class SynergyRules:
         They must reach them now, at `points`; at the end, at `feet` (2, 4) with the trunk at `yaw` [rad]; and when a swinging
         `foot` leaves or touches the ground, with the centre of mass between the two.
         """
-        z, goal = float(com[2]), com[:2]
-        z = min(z, *(self._reached(goal, places[k], k, yaw) for places in (feet, points.feet) for k in (0, 1)))
+        z, goal, most = float(com[2]), com[:2], self.options.stretch
+        z = min(z, *(self._reached(goal, places[k], k, yaw, most) for places in (feet, points.feet) for k in (0, 1)))
         if foot != NO_FOOT:
-            stance = points.feet[1 - foot, :2]
-            z = min(z, *(self._reached(0.6 * goal + 0.4 * stance, places[foot], foot, yaw) for places in (feet, points.feet)))
+            between = 0.6 * goal + 0.4 * points.feet[1 - foot, :2]
+            z = min(z, *(self._reached(between, places[foot], foot, yaw, most) for places in (feet, points.feet)))
         return max(z, float(feet[:, 2].mean()) + self.options.lowest * self.humanoid.height)
 
-    def _reached(self, com: Array, place: Array, foot: int, yaw: float) -> float:
+    def _in_motion(self, points: Points, goals: Subgoals) -> Subgoals:
+        """The `goals` of a step, with a trunk that leans over the standing foot, and as low as legs need where a foot leaves and
+        where it touches the ground."""
+        yaw, com, stance = float(goals.trunk[2]), goals.com.copy(), 1 - goals.swings
+        by, most = com[:2] - points.com.p[:2], self.options.onward_stretch
+        leaves, lands = points.com.p[:2] + self.options.ahead * by, com[:2] - self.options.ahead * by
+        ways = ((leaves, points.feet, 0), (leaves, points.feet, 1), (lands, goals.feet, 0), (lands, goals.feet, 1))
+        reached = [self._reached(at, feet[k], k, yaw, most) for at, feet, k in (*ways, (com[:2], goals.feet, stance))]
+        floor = float(goals.feet[:, 2].mean())
+        com[2] = max(min(floor + points.height, *reached), floor + self.options.lowest * self.humanoid.height)
+        return replace(goals, com=com, sway=-self.options.sway if stance == 0 else self.options.sway)
+
+    def _reached(self, com: Array, place: Array, foot: int, yaw: float, stretch: float) -> float:
         """The largest height of the centre of mass above (x, y) at which a leg reaches the foot's position."""
         hips, ankles, leg = self.humanoid.legs
         hip = com + (heading(yaw) @ hips[foot])[:2]
         ankle = place[:3] + heading(float(place[3])) @ ankles[foot]
         flat = hip - ankle[:2]
-        most = float(np.sqrt(max((self.options.stretch * leg) ** 2 - flat @ flat, 0.01 * leg**2)))
+        most = float(np.sqrt(max((stretch * leg) ** 2 - flat @ flat, 0.01 * leg**2)))
         return float(ankle[2]) + most - float(hips[foot, 2])
 
 

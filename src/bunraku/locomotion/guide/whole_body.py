@@ -235,6 +235,12 @@ class WholeBody:
         floors: heights of the floor (k,) [m]
         dt: time between samples [s]
         """
+        zmp, com, _ = self.contact(Q, before, floors, dt)
+        return zmp, com
+
+    def contact(self, Q: Array, before: Array, floors: Array, dt: float) -> tuple[Array, Array, Array]:
+        """The same at samples `Q`, and what holds the feet in place (k, 2): the horizontal force, and the moment about the vertical
+        axis through the ZMP [m], both divided by the vertical force. `before`, `floors` and `dt` are as in `zmp`."""
         figure = self.humanoid.figure
         all_q = np.concatenate([before, Q])
         momentum, com = momentum_along(figure, all_q, np.gradient(all_q, dt, axis=0))
@@ -245,7 +251,9 @@ class WholeBody:
         fz = force[own, 2]
         x = (floors * force[own, 0] - moment[own, 1]) / fz
         y = (floors * force[own, 1] + moment[own, 0]) / fz
-        return np.stack([x, y], 1), com[own]
+        flat = np.hypot(force[own, 0], force[own, 1]) / fz
+        turning = np.abs(moment[own, 2] - (x * force[own, 1] - y * force[own, 0])) / fz
+        return np.stack([x, y], 1), com[own], np.stack([flat, turning], 1)
 
 
 def _places(inverse: Inverse, titles: tuple[str, ...]) -> Places:

@@ -3,7 +3,8 @@
 The initial state is given. Weighted in the cost: final position and velocity, first and last knot, the knots' references and their
 differences (boundary-condition relaxation, *guiding* ref. 12). Hard constraints: the ZMP is inside the polygon of its phase at
 every knot, and hence between knots; it starts where it was, up to a small jump; and the final capture point is inside the last
-polygon and near the ZMP, so that holding the ZMP there is always a feasible stop.
+polygon. If the segment ends at rest, the capture point is also near the ZMP, so that holding the ZMP there is always a feasible
+stop. If it ends in motion, the last knot's weight keeps the ZMP below the centre of mass, and the stop is planned by the caller.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class SegmentWeights(NamedTuple):
     goal: float = 300.0
     """Weight of the final position."""
     rest: float = 300.0
-    """Weight of the final velocity, divided by ω."""
+    """Weight of the error of the final velocity, divided by ω."""
     first: float = 3.0
     """Weight of the first knot at the current ZMP."""
     last: float = 3.0
@@ -56,8 +57,8 @@ def _cost(ticks, X, V, w, state, goal, first, reference, weights, H, f):
         x[a] = X[n - 1, n] * state[0, a] + X[n - 1, n + 1] * state[1, a]
         v[a] = V[n - 1, n] * state[0, a] + V[n - 1, n + 1] * state[1, a]
     zero = np.zeros(2)
-    _add(H, f, X[n - 1, :n], x, weights.goal, goal)
-    _add(H, f, V[n - 1, :n], v, weights.rest / (w * w), zero)
+    _add(H, f, X[n - 1, :n], x, weights.goal, goal[0])
+    _add(H, f, V[n - 1, :n], v, weights.rest / (w * w), goal[1])
     for i in range(n):
         row[i] = -X[n - 1, i]
     row[n - 1] += 1.0
@@ -92,14 +93,15 @@ def program(
 ):
     """Writes the program into H (2n, 2n), f (2n,), A, low, high, and the knots of height; returns the number of rows.
 
-    `state` is (2, 3): position and velocity. `goal` (3,). `first` (3,): the current virtual ZMP (x, y, carried height).
+    `state` and `goal` are (2, 3): position and velocity. `first` (3,): the current virtual ZMP (x, y, carried height).
     `edges` (n, m, 3) holds normals and offsets of the polygon at each knot, `counts` (n,) their number, `floors` (n,) its height.
-    `margins`: of the ZMP, of the final capture point, and the largest jump [m].
+    `margins`: of the ZMP, of the final capture point, the largest jump, and the largest final distance of the capture point from
+    the ZMP [m].
     """
     n = ticks.shape[0]
     X, V = np.empty((n, n + 2)), np.empty((n, n + 2))
     responses(w, dt, ticks, X, V)
-    heights(X, V, state[0, 2], state[1, 2], goal[2], first[2], knots_z)
+    heights(X, V, state[0, 2], state[1, 2], goal[0, 2], first[2], knots_z)
     H1, f1 = np.empty((n, n)), np.empty((2, n))
     _cost(ticks, X, V, w, state, goal, first, reference, weights, H1, f1)
     H[:] = 0.0
@@ -137,6 +139,6 @@ def program(
         for j in range(n):
             A[r + 1, a * n + j] = -x[j]
         A[r + 1, a * n + n - 1] += 1.0
-        low[r + 1], high[r + 1] = x[n + a] - margins[2], x[n + a] + margins[2]
+        low[r + 1], high[r + 1] = x[n + a] - margins[3], x[n + a] + margins[3]
         r += 2
     return r

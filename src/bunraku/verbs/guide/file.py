@@ -8,6 +8,7 @@ inputs:                       # or an input log that was saved on the stage: log
   - {at: 4 s, guided: left_hand, move: [0.5, 0, 1], turn: [0, 0, 0.3]} # about the forward, left and up axes
   - {at: 6 s}                 # stand still
 physics: false                # true simulates the robot in MuJoCo, with servos and a stabiliser
+brisk: false                  # true walks without rest between steps: faster, but not over ground that the plan does not know
 seconds: 2 s                  # how long to continue after the last input
 output: walk.npz              # or a list of files; `bunraku guide -o` overrides it
 """
@@ -41,7 +42,7 @@ class GuideOrder(Order):
     """A humanoid guided by timed inputs."""
 
     verb: ClassVar[str] = "guide"
-    words: ClassVar[tuple[str, ...]] = (verb, "scene", "inputs", "physics", "seconds", "output")
+    words: ClassVar[tuple[str, ...]] = (verb, "scene", "inputs", "physics", "brisk", "seconds", "output")
 
     humanoid: Humanoid
     inputs: InputLog | CommandList = ()
@@ -50,6 +51,8 @@ class GuideOrder(Order):
     """The scene; by default two steps and a door for the humanoid of the library, otherwise a plain floor."""
     physics: bool = False
     """Whether the robot is simulated in MuJoCo."""
+    brisk: bool = False
+    """Whether it walks without rest between steps."""
     seconds: float = 2.0
     """How long it continues after the last input [s]."""
     output: tuple[Path, ...] = ()
@@ -72,13 +75,14 @@ class GuideOrder(Order):
         humanoid = _humanoid(root.need("guide", "the file"), folder)
         options = root.given(
             inputs=lambda node: _inputs(node, humanoid, folder), scene=lambda node: scene_in(node, folder), physics=Node.flag,
-            seconds=_seconds, output=lambda node: outputs_of(node, folder),
+            brisk=Node.flag,            seconds=_seconds, output=lambda node: outputs_of(node, folder),
         )  # fmt: skip
         return cls(humanoid, **options)
 
     @classmethod
     def of_log(
-        cls, humanoid: str, log: Path, *, scene: Path | None = None, physics: bool = False, seconds: float = 2.0
+        cls, humanoid: str, log: Path, *, scene: Path | None = None, physics: bool = False, brisk: bool = False,
+        seconds: float = 2.0,
     ) -> GuideOrder:  # fmt: skip
         """The order to replay an input log.
 
@@ -86,12 +90,13 @@ class GuideOrder(Order):
         log: an input log saved on the stage
         scene: a scene file; by default that of the stage
         physics: simulate the robot in MuJoCo
+        brisk: walk without rest between steps
         seconds: how long to continue after the last input [s]
 
         Raises FileError if a file cannot be read, or if the log belongs to another humanoid.
         """
         own = humanoid_named(humanoid)
-        return cls(own, log_for(own, log), None if scene is None else load_scene(scene), physics, seconds)
+        return cls(own, log_for(own, log), None if scene is None else load_scene(scene), physics, brisk, seconds)
 
     def run(self, *, seed: int | None = None, progress: Listener | None = None) -> Guided:
         """The motion; after Ctrl-C, the part up to there.
@@ -100,7 +105,8 @@ class GuideOrder(Order):
         progress: called with its progress.
         """
         return guide(
-            self.humanoid, self.inputs, scene=self.scene, physics=self.physics, seconds=self.seconds, seed=seed, progress=progress
+            self.humanoid, self.inputs, scene=self.scene, physics=self.physics, brisk=self.brisk, seconds=self.seconds, seed=seed,
+            progress=progress,
         )  # fmt: skip
 
     def plot(self, done: Guided, path: Path) -> None:

@@ -91,7 +91,7 @@ class Guided(Result):
 
 def guide(
     humanoid: Humanoid | Named, inputs: InputLog | Named | TimedInputs = (), *, scene: Scene | Named | None = None,
-    physics: bool = False, seconds: float = 2.0, seed: int | None = None, progress: Listener | None = None,
+    physics: bool = False, brisk: bool = False, seconds: float = 2.0, seed: int | None = None, progress: Listener | None = None,
 ) -> Guided:  # fmt: skip
     """Guides a humanoid by timed inputs, without a stage.
 
@@ -99,6 +99,7 @@ def guide(
     inputs: an input log saved on the stage, its file, or pairs of a time [s] and a command
     scene: the scene, or its file; by default two steps and a door for the humanoid of the library, otherwise a plain floor
     physics: simulate the robot in MuJoCo, with position servos and a stabiliser
+    brisk: walk without rest between steps; faster, but not over ground that the plan does not know
     seconds: how long to continue after the last input [s]
     seed: stored in the result; guiding uses no random numbers
     progress: called with the stage "guiding"
@@ -120,7 +121,7 @@ def guide(
     begun, Q, live = time.process_time(), [], None
     outcome = DONE
     try:
-        live = _live(own, around, physics=physics)
+        live = _live(own, around, physics=physics, brisk=brisk)
         live.keep()
         Q.append(live.reset().q[0])
         for step in range(steps):
@@ -196,12 +197,13 @@ def scene_around(humanoid: Humanoid, scene: Scene | Named | None) -> Scene:
 
 
 def _live(
-    humanoid: Humanoid, scene: Scene, *, physics: bool = False, joystick: int | None = None, beside: bool = False
+    humanoid: Humanoid, scene: Scene, *, physics: bool = False, brisk: bool = False, joystick: int | None = None,
+    beside: bool = False,
 ) -> GuidedLive:  # fmt: skip
     kind = GuidedInPhysics if physics else GuidedLive
     x = PAPER_ROOM.start if scene is PAPER_ROOM.scene else 0.0
     return kind(
-        guide_of(humanoid, scene), x=x, joystick=None if joystick is None else Joystick(joystick), beside=beside
+        guide_of(humanoid, scene, brisk=brisk), x=x, joystick=None if joystick is None else Joystick(joystick), beside=beside
     )  # fmt: skip
 
 
@@ -211,7 +213,7 @@ def guided_live(humanoid: Humanoid) -> GuidedLive:
 
 
 def entry(
-    humanoid: str, scene: Path | None = None, *, physics: bool = False, joystick: int | None = None,
+    humanoid: str, scene: Path | None = None, *, physics: bool = False, brisk: bool = False, joystick: int | None = None,
     robot: tuple[str, int] | None = None, token: str = "",
 ) -> Entry:  # fmt: skip
     """The stage entry in which a humanoid is guided.
@@ -219,6 +221,7 @@ def entry(
     humanoid: "humanoid", or a humanoid file
     scene: a scene file; by default as in `guide`
     physics: simulate the robot in MuJoCo
+    brisk: walk without rest between steps
     joystick: index of a joystick of this machine
     robot: host and port of a robot that is moved
     token: the token of this robot
@@ -228,8 +231,8 @@ def entry(
         own = humanoid_named(humanoid)
         if robot is not None:
             stick = None if joystick is None else Joystick(joystick)
-            return GuidedOverLink(guide_of(own, scene_around(own, scene)), robot, token, joystick=stick)
-        return _live(own, scene_around(own, scene), physics=physics, joystick=joystick, beside=True)
+            return GuidedOverLink(guide_of(own, scene_around(own, scene), brisk=brisk), robot, token, joystick=stick)
+        return _live(own, scene_around(own, scene), physics=physics, brisk=brisk, joystick=joystick, beside=True)
 
     return guiding_entry(Path(humanoid).stem, opened)
 
