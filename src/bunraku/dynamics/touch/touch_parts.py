@@ -185,7 +185,7 @@ def size_of(parts, blocks, b):
 
 @bare
 def _lists(tree, parts, near, blocks):
-    """Elimination lists: the variables that each meets, then the rows that it moves."""
+    """Elimination lists: the variables that each meets, then the rows that it moves, or that one met which it meets."""
     n, count = tree.n_dynamic, parts.first.shape[0] - 1
     for b in range(count):
         nb, mb = size_of(parts, blocks, b)
@@ -204,15 +204,22 @@ def _lists(tree, parts, near, blocks):
             b = parts.part[d]
             nb, mb = size_of(parts, blocks, b)
             E = lend(blocks.E, blocks.at[b, 3], (nb, 1 + nb + mb))
-            j = parts.local[d]
             item = nb + (blocks.owner[c, 2] if blocks.owner[c, 0] == b else blocks.owner[c, 3])
-            if E[j, 0] == 0 or E[j, E[j, 0]] != item:
-                E[j, 0] += 1
-                E[j, E[j, 0]] = item
+            _meet(E, parts.local[d], item)
+            for k in range(1, parts.above[d, 0] + 1 if s == 0 else 1):  # a limit of a joint moves with that joint alone
+                _meet(E, parts.above[d, k], item)
     if tree.springs.shape[0] > 0:
         for b in range(count):
             nb, mb = size_of(parts, blocks, b)
             _fill_in(lend(blocks.E, blocks.at[b, 3], (nb, 1 + nb + mb)), nb, parts, parts.first[b])
+
+
+@woven
+def _meet(E, j, item):
+    """Adds an item to the list of variable j, unless it is the last there."""
+    if E[j, 0] == 0 or E[j, E[j, 0]] != item:
+        E[j, 0] += 1
+        E[j, E[j, 0]] = item
 
 
 @bare
