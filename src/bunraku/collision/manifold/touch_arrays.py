@@ -121,6 +121,8 @@ class NearBodies(NamedTuple):
     """(bodies,) whether that is known."""
     watched: Any
     """(pairs, 2) all that may touch, where these are few; else none."""
+    concerned: Any
+    """(bodies,) whether each is in one of these."""
     until: Any
     """(pairs,) how far the two bodies of each may have travelled together before they can be near [m]."""
     travelled: Any
@@ -231,16 +233,17 @@ def near_room(n_joints, world, capacity):
         for b in range(a + 1, m):
             count += world.may[a, b]
     watched = np.empty((count if count <= MANIFOLD.watched * m else 0, 2), np.int64)
-    count = 0
+    count, concerned = 0, np.zeros(m, np.bool_)
     for a in range(m if watched.shape[0] > 0 else 0):
         for b in range(a + 1, m):
             if world.may[a, b]:
                 watched[count, 0], watched[count, 1] = a, b
+                concerned[a] = concerned[b] = True
                 count += 1
     until = np.full(watched.shape[0], -np.inf)
     return NearBodies(
         order=np.arange(m), low=np.empty((m, 3)), high=np.empty((m, 3)), pairs=np.empty((capacity, 2), np.int64),
-        count=np.zeros(1, np.int64), watched=watched, until=until, travelled=np.zeros((m, 2)), last_c=np.zeros((m, 3)),
+        count=np.zeros(1, np.int64), watched=watched, concerned=concerned, until=until, travelled=np.zeros((m, 2)), last_c=np.zeros((m, 3)),
         last_R=np.zeros((n_joints, 3, 3)), put=np.zeros((m, 2), np.bool_), turned=np.empty(m), known_turn=np.zeros(m, np.bool_),
         known=np.zeros(3, np.bool_), polygon=np.empty((2, 64, 4)),
     )  # fmt: skip

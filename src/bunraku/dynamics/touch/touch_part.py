@@ -112,8 +112,8 @@ def _deviation(guess, q1):
 
 
 @inline
-def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, again, rings, placed):
-    """One step by parts, from the guess or `again` from rest; `placed`: w has the joints at the guess. Returns bits, or −1."""
+def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, again, rings, placed, end):
+    """One step by parts, from the guess or `again` from rest; `placed`: `end` has the joints at the guess. Returns bits, or −1."""
     n = aug.n_dynamic
     for i in range(n, aug.n_q):
         if not abs(q1[i] - q0[i]) < ROLLOUT.max_leap:
@@ -125,7 +125,7 @@ def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance
             lam[c] = 0.0
             w.alive[c] = w.near[c] = False
     most = ROLLOUT.newton_steps if again == 0 else ROLLOUT.newton_steps_from_rest
-    if touch_step(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings, placed) < 0:
+    if touch_step(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings, placed, end) < 0:
         return -1
     if further(aug, q0, q1, ROLLOUT.max_turn):
         return -1
@@ -238,8 +238,6 @@ def solve_part(
             aug = borrow(grown)
             _ready(aug, w, live, slides)
             _begin_contacts(aug, w, origin, q0, start, first)
-            if placed:
-                _copy_joints(end, w)
             near.known[KnownStart.GAPS_ALONE], alone, first = False, False, 0
             _stick(own, world, t, w, p0, dt, pulled)
             _rates(own, world, t, w, v0, rate)
@@ -247,7 +245,7 @@ def solve_part(
             for again in range(2):
                 if got < 0 and not stretches:
                     got = _attempt(
-                        aug, parts, w, origin, q0, pulled, u, dt, share, q1, impulse, old, p1, tolerance, again, rings, placed
+                        aug, parts, w, origin, q0, pulled, u, dt, share, q1, impulse, old, p1, tolerance, again, rings, placed, end
                     )  # fmt: skip
                 placed = False
             if got >= 0:

@@ -96,9 +96,9 @@ class TouchSimulation(Simulation):
         capacity = 32 + 4 * len(self.bodies.things)
         self._laid, self._laid_names, self._runs_through = string_bodies(figure, scene, touch, self.q)
         self._contacts, self._memory = contact_room(figure, capacity, self._laid), fresh_memory(capacity)
-        self.log: TouchLog
-        """Contacts of the last call of `run` or `step`."""
-        self.log, self._laid_log = _log_of([], [])
+        self._rows: list[NDArray[np.int64]] = []
+        self._numbers: list[Array] = []
+        self._logs: tuple[TouchLog, LaidLog] | None = None
         self._parted, self._room_of = parts_of(figure.compiled.tree, whole=self._lays), figure.compiled.tree
         self._met: dict[tuple[int, int], int] = {}
         self._part_at_start()
@@ -117,6 +117,17 @@ class TouchSimulation(Simulation):
             )
         self.apart: tuple[tuple[str, str], ...] = tuple((self.bodies.names[a], self.bodies.names[b]) for a, b in own)
         self.world = self.bodies.without(own)
+
+    @property
+    def log(self) -> TouchLog:
+        """Contacts of the last call of `run` or `step`."""
+        return self._sorted_logs()[0]
+
+    def _sorted_logs(self) -> tuple[TouchLog, LaidLog]:
+        """What the last `run` wrote, sorted when it is first read: most who step do not read it."""
+        if self._logs is None:
+            self._logs = _log_of(self._rows, self._numbers)
+        return self._logs
 
     def meetings(self, first: int) -> list[Mark]:
         """Marks where bodies met in the last `run`, which began with step number `first`, after they were apart for a while."""
@@ -171,7 +182,7 @@ class TouchSimulation(Simulation):
 
     def laid(self, steps: Steps) -> list[LaidPoints]:
         """Where strings lay on bodies after each of the `steps` of the last `run`."""
-        log, out = self._laid_log, list[LaidPoints]()
+        log, out = self._sorted_logs()[1], list[LaidPoints]()
         edges = np.searchsorted(log.step, np.arange(len(steps.q) + 1))
         for q, first, last in zip(steps.q, edges, edges[1:], strict=False):
             own = slice(first, last)
@@ -229,8 +240,7 @@ class TouchSimulation(Simulation):
     def _roll(self, K: Array, U: Array, out: Steps) -> None:
         self._fit()
         tree, done, first = self.figure.compiled.tree, np.zeros(3, np.int64), 0
-        ints: list[NDArray[np.int64]] = []
-        floats: list[Array] = []
+        self._rows, self._numbers, self._logs = [], [], None
         room = 64 + 8 * len(self.bodies.things) + self._laid.route.size + 4 * len(K)
         while first < len(K):
             rows, numbers = np.empty((room, 3), np.int64), np.empty((room, 9))
@@ -242,14 +252,13 @@ class TouchSimulation(Simulation):
                 out.energy[last], out.states[last], out.bits[last], rows, numbers, done,
             )  # fmt: skip
             rows[: done[1], 0] += first
-            ints.append(rows[: done[1]])
-            floats.append(numbers[: done[1]])
+            self._rows.append(rows[: done[1]])
+            self._numbers.append(numbers[: done[1]])
             first += int(done[0])
             if done[2] and first < len(K):
                 self._grow()
             elif done[0] == 0:
                 room *= 4
-        self.log, self._laid_log = _log_of(ints, floats)
 
     def _grow(self) -> None:
         """Room for twice as many contacts."""
