@@ -81,7 +81,7 @@ def _watched_pairs(world, o, start, end, near):
     """The same, by how far bodies have travelled since each pair was last looked at."""
     come, way, joint = 0.0, 0.0, -1
     for a in range(world.kind.shape[0]):
-        if world.joint[a] < 0 or not near.concerned[a]:
+        if not near.concerned[a]:
             continue
         if world.joint[a] != joint:  # how far it turns: bodies of one joint stand together
             joint = world.joint[a]
@@ -91,7 +91,7 @@ def _watched_pairs(world, o, start, end, near):
         near.travelled[a, 1] = near.travelled[a, 0] + lever * way + _far_apart(start.c, end.c, a)
     joint = -1
     for a in range(world.kind.shape[0]):
-        if world.joint[a] < 0 or not near.concerned[a]:
+        if not near.concerned[a]:
             continue
         put3(near.last_c, a, get3(start.c, a))
         if world.joint[a] != joint:
@@ -124,9 +124,10 @@ def _turn(before, after, j):
 
 @woven
 def _keep_axes(kept, R, j):
-    for i in range(3):
-        for k in range(3):
-            kept[j, i, k] = R[j, i, k]
+    if j >= 0:
+        for i in range(3):
+            for k in range(3):
+                kept[j, i, k] = R[j, i, k]
 
 
 @woven

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.collision.manifold.touch_arrays import Contacts, TouchWorld
+from bunraku.collision.manifold.touch_arrays import Contacts, TouchWorld, WatchedPairs, watched_pairs
 from bunraku.collision.manifold.touch_rules import Matter, Touch, as_touch
 from bunraku.collision.manifold.touch_world import TouchBodies, names_of
 from bunraku.dynamics.simulation import LEFT_SHARE, STEP_TOLERANCE, Simulation, Steps
@@ -102,6 +102,7 @@ class TouchSimulation(Simulation):
         self._parted, self._room_of = parts_of(figure.compiled.tree, whole=self._lays), figure.compiled.tree
         self._met: dict[tuple[int, int], int] = {}
         self._part_at_start()
+        self._watch = watched_pairs(len(figure.compiled.tree.joints), self.world)
 
     def _part_at_start(self) -> None:
         """Shapes of one tree that are in each other at the start never touch; for others that is an error."""
@@ -200,7 +201,8 @@ class TouchSimulation(Simulation):
         """Pairs of bodies that are in each other at q."""
         tree = self.figure.compiled.tree
         while True:
-            found = overlaps(tree, self.world, self._contacts, q)
+            watch = watched_pairs(len(tree.joints), self.world)
+            found = overlaps(tree, self.world, watch, self._contacts, q)
             if not self._contacts.number[3]:
                 return sorted({(int(min(k)), int(max(k))) for k in self._contacts.key[:found, :2]})
             self._grow()
@@ -227,6 +229,7 @@ class TouchSimulation(Simulation):
         other._contacts = contact_room(self.figure, len(self._contacts.key), other._laid)
         other._room_of, other._parted = self.figure.compiled.tree, parts_of(self.figure.compiled.tree, whole=self._lays)
         other._met = dict(self._met)
+        other._watch = WatchedPairs(*(array.copy() for array in self._watch))
         other._memory = Memory(*(array.copy() for array in self._memory))
         return other
 
@@ -236,6 +239,7 @@ class TouchSimulation(Simulation):
         if tree is not self._room_of:
             self._contacts, self._room_of = contact_room(self.figure, len(self._contacts.key), self._laid), tree
             self._parted = parts_of(tree, whole=self._lays)
+            self._watch = watched_pairs(len(tree.joints), self.world)
 
     def _roll(self, K: Array, U: Array, out: Steps) -> None:
         self._fit()
@@ -246,9 +250,9 @@ class TouchSimulation(Simulation):
             rows, numbers = np.empty((room, 3), np.int64), np.empty((room, 9))
             last = slice(first, None)
             touch_rollout(
-                tree, self._parted, self.world, self._laid, self._contacts, self._memory, self._q, self._p, self._lam, self._charts,
-                self._alive, K[last],
-                U[last], self.dt, self.share, STEP_TOLERANCE, out.q[last], out.momentum[last], out.impulse[last], out.gap[last],
+                tree, self._parted, self.world, self._watch, self._laid, self._contacts, self._memory, self._q, self._p, self._lam,
+                self._charts, self._alive, K[last], U[last], self.dt, self.share, STEP_TOLERANCE, out.q[last],
+                out.momentum[last], out.impulse[last], out.gap[last],
                 out.energy[last], out.states[last], out.bits[last], rows, numbers, done,
             )  # fmt: skip
             rows[: done[1], 0] += first
