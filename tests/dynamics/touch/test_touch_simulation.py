@@ -214,3 +214,20 @@ def test_a_leg_kicks_against_its_stops_as_without_touch() -> None:
     assert not (out.bits & (STEP_BITS.divided | STEP_BITS.retried)).any()
     np.testing.assert_allclose(out.q[:, :3], alone.q, atol=1e-9)
     np.testing.assert_allclose(out.q[:, 5], 0.1, atol=1e-9)
+
+
+def test_steps_one_by_one_meet_what_a_run_meets() -> None:
+    """What is known of distant pairs is kept from call to call, and by copies."""
+    parts = {f"ball{k}": one("ball", sphere(0.05, mass=1.0), (2.0 * k, 0.0, 0.05, 0.0, 0.0, 0.0)) for k in range(2)}
+    fig = together("balls", parts)
+    v = [0.0] * fig.n_q
+    v[fig.index("ball0.ball_tx")] = 4.0
+    matter = Matter(friction=0.0, restitution=0.5)
+    stepwise, whole = (TouchSimulation(fig, v=v, scene=FLOOR, touch=Touch(matter=matter), dt=0.01) for _ in range(2))
+    q = whole.run(np.zeros((100, 0))).q
+    for k in range(100):
+        stepwise.step([])
+        if k == 30:
+            stepwise = stepwise.copy()
+        np.testing.assert_allclose(stepwise.q, q[k], atol=1e-9)
+    assert q[-1, fig.index("ball1.ball_tx")] > 2.5
