@@ -6,7 +6,7 @@ curves are simulated, the better half of them decides where the next are drawn, 
 the jumps in which a foot meets a ball one step earlier.
 
 What follows an impact depends on the time step more than the rest of a motion. So the last iterations simulate with shorter steps:
-first the best hands found until then, the others around the best of these. What is returned is a motion with these steps. Each motion
+first the best hands found until then, then others around the best of these. What is returned is a motion with these steps. Each
 is simulated with steps half as long, too, and costs what the worse of the two does: hands for which it matters little are better,
 because what they do follows from physics and not from the step.
 """
@@ -63,7 +63,7 @@ def search_touch(
 ) -> tuple[Rollout, tuple[Iteration, ...], Outcome]:  # fmt: skip
     """The best motion of `simulation`, which is at the start of `problem` and stays there, near the inputs of `guess`.
 
-    finer: the same with shorter steps, for the last iterations: a motion of the first is returned, and costs what the worst of them does
+    finer: the same with shorter steps, for the last iterations; motions of the first of them, which cost what the worst does
     iterations: maximum number of iterations before these
     seed: of the random numbers
     options: numbers that tune the search
@@ -71,34 +71,32 @@ def search_touch(
 
     Returns the motion, what each iteration cost, and whether it converged. Ctrl-C gives the best so far.
     """
-    curves = _Curves(problem, guess, options)
+    own, fine = (_Curves(problem, guess, options, simulations) for simulations in ((simulation,), finer))
     last, dice = (options.last if options.finer > 1 else 0), np.random.default_rng(seed)
-    using: tuple[Simulation, ...] = (simulation,)
-    best = curves.tried(np.zeros(curves.size), using)
+    best = own.tried(np.zeros(own.size))
     if best.run is None:
-        at_rest = Rollout(guess.x, guess.u, np.zeros((problem.steps, curves.n_links)), np.zeros((problem.steps, curves.n_links), np.int8))
-        best = best._replace(run=at_rest)
+        best = best._replace(run=own.unmoved())
     found = _Evolution(best.values, options.spread, options.samples, dice)
     known, history, outcome = [best], list[Iteration](), OUT_OF_ITERATIONS
     try:
         for number in range(iterations + last):
             begun = worked()
-            if using is not finer and last > 0 and (number == iterations or outcome.ok):
-                using, outcome = finer, OUT_OF_ITERATIONS
-                known = [curves.tried(one.values, using) for one in known]
-                best = min((best._replace(cost=np.inf), *known), key=lambda one: one.cost)
-                found = _Evolution(best.values, options.last_spread * options.spread, options.samples, dice)
+            if own is not fine and last > 0 and (number == iterations or outcome.ok):
+                own, outcome, best = fine, OUT_OF_ITERATIONS, best._replace(cost=np.inf)
+                known = [fine.tried(one.values) for one in known]
+                start = min(known, key=lambda one: one.cost).values
+                found = _Evolution(start, options.last_spread * options.spread, options.samples, dice)
             else:
-                known = sorted((*known, *found.generation(lambda values: curves.tried(values, using))), key=lambda one: one.cost)
-                known = known[: options.samples]
-                best = min(best, known[0], key=lambda one: one.cost)
+                known += found.generation(own.tried)
+            known = sorted(known, key=lambda one: one.cost)[: options.samples]
+            best = min(best, known[0], key=lambda one: one.cost)
             history.append(Iteration(number, "steepest", best.cost, 0.0, found.spread, 0.0, 0, worked() - begun))
             if progress is not None:
                 text = f"cost {best.cost:.6g}, values spread by {found.spread:.2g}"
                 progress(Progress("optimize", (number + 1) / (iterations + last), text))
             if found.spread < options.narrow:
                 outcome = OPTIMAL.because("no motion nearby costs less, of those that were tried")
-                if using is finer or last == 0:
+                if own is fine or last == 0:
                     break
     except KeyboardInterrupt:
         outcome = STOPPED
@@ -115,23 +113,30 @@ class _Tried(NamedTuple):
 
 
 class _Curves:
-    """Inputs of a `problem` near those of `guess`, by values at knots."""
+    """Motions of a `problem` with inputs near those of `guess`, by values at knots."""
 
-    def __init__(self, problem: ControlProblem, guess: ControlCurve, options: TouchSearchOptions) -> None:
+    def __init__(
+        self, problem: ControlProblem, guess: ControlCurve, options: TouchSearchOptions, simulations: tuple[Simulation, ...]
+    ) -> None:
         s = problem.system
-        self._problem, self._guess = problem, guess
+        self._problem, self._guess, self._simulations = problem, guess, simulations
         self._t = s.dt * np.arange(problem.steps + 1, dtype=float)
         self._knots = np.linspace(0.0, self._t[-1], options.knots + 1)
         self._scale = np.concatenate([np.ones(len(s.hands)), np.full(len(s.thrusts), options.force_scale)])
-        self.size, self.n_links = options.knots * s.n_u, s.n_links
+        self.size = options.knots * s.n_u
 
-    def tried(self, values: Array, simulations: tuple[Simulation, ...]) -> _Tried:
-        """The motion of the first of `simulations` with these `values`, and what the worst of all costs."""
+    def unmoved(self) -> Rollout:
+        """The states of the guess, where it cannot be simulated."""
+        N, nc = self._problem.steps, self._problem.system.n_links
+        return Rollout(self._guess.x, self._guess.u, np.zeros((N, nc)), np.zeros((N, nc), np.int8))
+
+    def tried(self, values: Array) -> _Tried:
+        """The motion of the first simulation with these `values`, and what the worst of all costs."""
         s, worst, first = self._problem.system, -np.inf, None
         rows = np.concatenate([np.zeros((1, s.n_u)), values.reshape(-1, s.n_u)])
         u = self._guess.u.copy()
         u[:, s.chosen] += self._scale * CubicSpline(self._knots, rows, bc_type="clamped")(self._t[1:])
-        for simulation in simulations:
+        for simulation in self._simulations:
             run = simulated(self._problem, simulation, u)
             if run is None:
                 return _Tried(values, np.inf, None)

@@ -57,8 +57,8 @@ def _on_one_chain(link, points, chain, support, S, x, f, A):
 
 
 @bare
-def row_gaps(tree, w, o, q, first, h):
-    """The gaps alone, for the joints that are placed in w; without slips and turns, of which nobody asks at the end of a step."""
+def row_gaps(tree, w, o, q, R, p, first, h):
+    """The gaps alone, without slips and turns, of which nobody asks at the end of a step."""
     for c in range(first, tree.links.shape[0]):
         if tree.links[c].normal < 0:
-            h[c] = gap_of(tree.links[c], tree.points, q, w.R, w.p, o, w.x, w.f, w.n)
+            h[c] = gap_of(tree.links[c], tree.points, q, R, p, o, w.x, w.f, w.n)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.collision.manifold.touch_arrays import MANIFOLD, near_room, place_room
+from bunraku.collision.manifold.touch_arrays import MANIFOLD, KnownStart, near_room, place_room
 from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
 from bunraku.dynamics.lagrangian import total_mass
 from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, energy, extrapolate, with_joints
@@ -133,6 +133,8 @@ def touch_rollout(
                 bounces = False
                 forget_start(near)
                 continue
+            if near.known[KnownStart.JOINTS]:  # the next part begins where this one ends
+                start, end = end, start
             logged = _log(t, w, origin, impulse, k, logged, ints, floats)
             if logged > ints.shape[0]:
                 break

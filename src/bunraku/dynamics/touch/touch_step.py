@@ -35,7 +35,7 @@ def _residual(tree, w, q0, p0, dt, share, lam, p1):
 
 @bare
 def _look(tree, w, o, q0, q1, u, dt, lam, first, at):
-    """Gaps at q1, where joints are placed in `at`, the tree half-way, and which rows may act. Returns whether these have changed."""
+    """Gaps at q1, where `at` has the joints, the tree half-way, and which rows may act. Returns whether these changed."""
     row_slopes(tree, w, o, q1, at.R, at.p, at.S, 0, tree.links.shape[0], w.h, w.A1)
     midpoint(tree, w, o, q0, q1, u, dt)
     changed, _ = choose(tree, w, lam, first)
