@@ -238,7 +238,10 @@ def place_room(n_joints, world):
 
 
 def watched_pairs(n_joints: int, world: TouchWorld) -> WatchedPairs:
-    """All pairs of the bodies of `world` that may touch, none of which was looked at yet; none where they are many."""
+    """All pairs of the bodies of `world` that may touch, none of which was looked at yet; none where they are many.
+
+    n_joints: number of joints of the figure
+    """
     m, pairs = len(world.kind), np.argwhere(np.triu(world.may, 1))
     if len(pairs) > MANIFOLD.watched * m:
         pairs = pairs[:0]
