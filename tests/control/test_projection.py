@@ -8,6 +8,7 @@ import pytest
 from bunraku.control import projection_derivatives
 from bunraku.control.control_problem import Broken, ControlProblem
 from bunraku.control.control_system import ControlCurve, Rollout
+from bunraku.errors import BunrakuError
 from tests.control.problems import arm, blown, cart, change_of, gains_of, moving, shifted
 
 
@@ -75,3 +76,12 @@ def test_refuses_what_has_no_derivative() -> None:
     broken = problem.project(ControlCurve(curve.x, u))
     assert isinstance(broken, Broken)
     assert broken.step == 6
+
+
+def test_curves_of_other_figures_are_refused() -> None:
+    problem = cart()
+    curve = moving(problem)
+    with pytest.raises(BunrakuError, match="expected states"):
+        problem.project(ControlCurve(curve.x, np.hstack([curve.u, curve.u])))
+    with pytest.raises(BunrakuError, match="expected states"):
+        problem.project(ControlCurve(curve.x[:, :-1], curve.u))

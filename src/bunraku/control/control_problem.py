@@ -17,6 +17,7 @@ from bunraku.control.second_order import bend
 from bunraku.control.tangent_sweep import tangent
 from bunraku.dynamics.push_inputs import pushes
 from bunraku.dynamics.step_expansion import expand_along
+from bunraku.errors import BunrakuError
 
 Array = NDArray[np.float64]
 
@@ -72,8 +73,17 @@ class ControlProblem:
         return tuple(names[k] for k in s.chosen if not priced[k])
 
     def project(self, curve: ControlCurve, gains: Array | None = None) -> Rollout | Broken:
-        """The projection P_d of `curve` under `gains` (*trep*, eq. 12); without gains, the rollout of its inputs."""
+        """The projection P_d of `curve` under `gains` (*trep*, eq. 12); without gains, the rollout of its inputs.
+
+        Raises BunrakuError where the curve is that of another figure: the kernel would read beyond its arrays.
+        """
         s, N = self.system, len(curve)
+        expected = (N + 1, s.n_x), (N, s.n_kin + len(s.figure.forces))
+        if (curve.x.shape, curve.u.shape) != expected:
+            raise BunrakuError(
+                f"{s.figure.name}: expected states {expected[0]} and inputs {expected[1]}, got {curve.x.shape}, {curve.u.shape}\n"
+                "  advice: give a curve of this figure, with all its kinematic variables and forces"
+            )
         x, u = np.empty((N + 1, s.n_x)), np.empty_like(curve.u)
         impulse, states, bits = np.empty((N, s.n_links)), np.empty((N, s.n_links), np.int8), np.zeros(N, np.int64)
         K = no_gains() if gains is None else gains

@@ -192,7 +192,7 @@ def _touching(
     )
     curve, _ = _guessed(problem, guess, forces)
     run, history, outcome = search_touch(
-        problem, simulation, finer, curve, iterations=iterations, seed=seed, options=options.touch, progress=progress
+        problem, simulation, (finer, half), curve, iterations=iterations, seed=seed, options=options.touch, progress=progress
     )
     played, shift = None, None
     if outcome != STOPPED:

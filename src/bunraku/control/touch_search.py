@@ -5,8 +5,10 @@ inputs are found by evolution with an adapted covariance (CMA-ES; Hansen, *The C
 curves are simulated, the better half of them decides where the next are drawn, and how far. It needs no derivative, and crosses
 the jumps in which a foot meets a ball one step earlier.
 
-What follows an impact depends on the time step more than the rest of a motion. So the last iterations simulate with shorter steps,
-around the best hands found until then, and what is returned is a motion with these.
+What follows an impact depends on the time step more than the rest of a motion. So the last iterations simulate with shorter steps:
+first the best hands found until then, then others around the best of these. What is returned is a motion with these steps. Each
+is simulated with steps half as long, too, and costs what the worse of the two does: hands for which it matters little are better,
+because what they do follows from physics and not from the step.
 """
 
 from __future__ import annotations
@@ -49,19 +51,19 @@ class TouchSearchOptions:
     """The search has converged where all values spread by less than this [m or rad]."""
     finer: int = 8
     """Steps of the last iterations in each step of the motion; 1: no such iterations."""
-    last: int = 3
-    """How many these are, beside the others."""
+    last: int = 7
+    """How many these are, beside the others. The first of them simulates the best motions of the others again."""
     last_spread: float = 0.25
     """Standard deviation of values at knots at their beginning, as a share of the first."""
 
 
 def search_touch(
-    problem: ControlProblem, simulation: Simulation, finer: Simulation, guess: ControlCurve, *, iterations: int, seed: int,
-    options: TouchSearchOptions, progress: Listener | None,
+    problem: ControlProblem, simulation: Simulation, finer: tuple[Simulation, ...], guess: ControlCurve, *, iterations: int,
+    seed: int, options: TouchSearchOptions, progress: Listener | None,
 ) -> tuple[Rollout, tuple[Iteration, ...], Outcome]:  # fmt: skip
     """The best motion of `simulation`, which is at the start of `problem` and stays there, near the inputs of `guess`.
 
-    finer: the same with shorter steps, for the last iterations
+    finer: the same with shorter steps, for the last iterations; motions of the first of them, which cost what the worst does
     iterations: maximum number of iterations before these
     seed: of the random numbers
     options: numbers that tune the search
@@ -69,48 +71,77 @@ def search_touch(
 
     Returns the motion, what each iteration cost, and whether it converged. Ctrl-C gives the best so far.
     """
-    s, t = problem.system, problem.system.dt * np.arange(problem.steps + 1, dtype=float)
-    knots = np.linspace(0.0, t[-1], options.knots + 1)
-    scale = np.concatenate([np.ones(len(s.hands)), np.full(len(s.thrusts), options.force_scale)])
-
-    size, own = options.knots * s.n_u, simulation
-
-    def run_of(values: Array) -> tuple[float, Rollout | None]:
-        rows = np.concatenate([np.zeros((1, s.n_u)), values.reshape(options.knots, s.n_u)])
-        u = guess.u.copy()
-        u[:, s.chosen] += scale * CubicSpline(knots, rows, bc_type="clamped")(t[1:])
-        run = simulated(problem, own, u)
-        return (np.inf, None) if run is None else (problem.total(run), run)
-
-    cost, first = run_of(np.zeros(size))
-    if first is None:
-        first = Rollout(guess.x, guess.u, np.zeros((problem.steps, s.n_links)), np.zeros((problem.steps, s.n_links), np.int8))
-    dice = np.random.default_rng(seed)
-    found = _Evolution(np.zeros(size), options.spread, options.samples, dice)
-    best = _Tried(np.zeros(size), cost, first)
-    last, history, outcome = (options.last if options.finer > 1 else 0), list[Iteration](), OUT_OF_ITERATIONS
+    own, fine = (_Curves(problem, guess, options, simulations) for simulations in ((simulation,), finer))
+    last, dice = (options.last if options.finer > 1 else 0), np.random.default_rng(seed)
+    best = own.tried(np.zeros(own.size))
+    if best.run is None:
+        best = best._replace(run=own.unmoved())
+    found = _Evolution(best.values, options.spread, options.samples, dice)
+    known, history, outcome = [best], list[Iteration](), OUT_OF_ITERATIONS
     try:
         for number in range(iterations + last):
-            if number == iterations or (own is simulation and outcome.ok and last > 0):
-                own, found = finer, _Evolution(best.values, options.last_spread * options.spread, options.samples, dice)
-                cost, run = run_of(best.values)
-                best = _Tried(best.values, cost, best.run if run is None else run)
             begun = worked()
-            tried = found.generation(run_of)
-            if tried.cost < best.cost and tried.run is not None:
-                best = tried
+            if own is not fine and last > 0 and (number == iterations or outcome.ok):
+                own, outcome, best = fine, OUT_OF_ITERATIONS, best._replace(cost=np.inf)
+                known = [fine.tried(one.values) for one in known]
+                start = min(known, key=lambda one: one.cost).values
+                found = _Evolution(start, options.last_spread * options.spread, options.samples, dice)
+            else:
+                known += found.generation(own.tried)
+            known = sorted(known, key=lambda one: one.cost)[: options.samples]
+            best = min(best, known[0], key=lambda one: one.cost)
             history.append(Iteration(number, "steepest", best.cost, 0.0, found.spread, 0.0, 0, worked() - begun))
             if progress is not None:
                 text = f"cost {best.cost:.6g}, values spread by {found.spread:.2g}"
                 progress(Progress("optimize", (number + 1) / (iterations + last), text))
             if found.spread < options.narrow:
                 outcome = OPTIMAL.because("no motion nearby costs less, of those that were tried")
-                if own is finer or last == 0:
+                if own is fine or last == 0:
                     break
     except KeyboardInterrupt:
         outcome = STOPPED
     assert best.run is not None
     return best.run, tuple(history), outcome
+
+
+class _Tried(NamedTuple):
+    """One motion of the search: values at knots, what it costs, and itself; None where a step fails."""
+
+    values: Array
+    cost: float
+    run: Rollout | None
+
+
+class _Curves:
+    """Motions of a `problem` with inputs near those of `guess`, by values at knots."""
+
+    def __init__(
+        self, problem: ControlProblem, guess: ControlCurve, options: TouchSearchOptions, simulations: tuple[Simulation, ...]
+    ) -> None:
+        s = problem.system
+        self._problem, self._guess, self._simulations = problem, guess, simulations
+        self._t = s.dt * np.arange(problem.steps + 1, dtype=float)
+        self._knots = np.linspace(0.0, self._t[-1], options.knots + 1)
+        self._scale = np.concatenate([np.ones(len(s.hands)), np.full(len(s.thrusts), options.force_scale)])
+        self.size = options.knots * s.n_u
+
+    def unmoved(self) -> Rollout:
+        """The states of the guess, where it cannot be simulated."""
+        N, nc = self._problem.steps, self._problem.system.n_links
+        return Rollout(self._guess.x, self._guess.u, np.zeros((N, nc)), np.zeros((N, nc), np.int8))
+
+    def tried(self, values: Array) -> _Tried:
+        """The motion of the first simulation with these `values`, and what the worst of all costs."""
+        s, worst, first = self._problem.system, -np.inf, None
+        rows = np.concatenate([np.zeros((1, s.n_u)), values.reshape(-1, s.n_u)])
+        u = self._guess.u.copy()
+        u[:, s.chosen] += self._scale * CubicSpline(self._knots, rows, bc_type="clamped")(self._t[1:])
+        for simulation in self._simulations:
+            run = simulated(self._problem, simulation, u)
+            if run is None:
+                return _Tried(values, np.inf, None)
+            worst, first = max(worst, self._problem.total(run)), run if first is None else first
+        return _Tried(values, worst, first)
 
 
 def simulated(problem: ControlProblem, simulation: Simulation, u: Array) -> Rollout | None:
@@ -138,14 +169,6 @@ def between_samples(rows: Array, every: int) -> Array:
         return rows[1:]
     t = np.arange(len(rows), dtype=float)
     return np.asarray(CubicSpline(t, rows)(np.arange(1, every * (len(rows) - 1) + 1) / every))
-
-
-class _Tried(NamedTuple):
-    """One motion of the search: values at knots, what it costs, and itself."""
-
-    values: Array
-    cost: float
-    run: Rollout | None
 
 
 class Shift(NamedTuple):
@@ -194,14 +217,14 @@ class _Evolution:
         """The largest standard deviation."""
         return float(self.sigma * np.sqrt(np.linalg.eigvalsh(self.C)[-1]))
 
-    def generation(self, run_of: Callable[[Array], tuple[float, Rollout | None]]) -> _Tried:
-        """Draws, simulates and learns from one generation. Returns its best."""
+    def generation(self, try_out: Callable[[Array], _Tried]) -> list[_Tried]:
+        """Draws, simulates and learns from one generation. Returns it."""
         n = len(self.mean)
         d, B = np.linalg.eigh(self.C)
         d = np.sqrt(np.maximum(d, 1e-20))
         z = self.dice.standard_normal((self.samples, n))
         y = (z * d) @ B.T
-        tried = [_Tried(x, *run_of(x)) for x in self.mean + self.sigma * y]
+        tried = [try_out(x) for x in self.mean + self.sigma * y]
         order = np.argsort([one.cost for one in tried], kind="stable")
         chosen = y[order[: self.mu]]
         step = self.weights @ chosen
@@ -221,4 +244,4 @@ class _Evolution:
             + self.c_mu * (chosen.T * self.weights) @ chosen
         )
         self.sigma *= float(np.exp(min(1.0, self.c_sigma / self.damping * (length / self.expected - 1.0))))
-        return tried[int(order[0])]
+        return tried

@@ -20,9 +20,10 @@ import numpy as np
 from bunraku.dynamics.capstan import held_within, place_in, slipping_row
 from bunraku.dynamics.complementarity import LINKS
 from bunraku.figure.records import LinkKind
+from bunraku.kernels.blocks import padded
 from bunraku.kernels.compile import bare, inline, unit, woven
 from bunraku.kinematics.wrap_angle import rubs
-from bunraku.spatial.linalg import pivoted_solve
+from bunraku.spatial.linalg import padded_solve
 
 
 class FrictionOptions(NamedTuple):
@@ -111,7 +112,7 @@ def frictional(links, S, g, lam, near, alive, slides, side, exponent, delta):
             m += 1
         else:
             delta[c], alive[c], slides[c] = lam[c], False, False
-    W, B = np.empty((m, m)), np.empty((m, m + 1))
+    W, B = np.empty((m, m)), np.zeros((m, padded(m + 1)))
     x, y, rest, active, sliding = np.empty(m), np.empty(m), np.empty(m), np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     scale, wrong = 0.0, 0.0
     for a in range(m):
@@ -180,7 +181,10 @@ def _trial(W, rest, x, c):
 
 @inline
 def newton_impulses(links, own, W, before, x, active, sliding, side, exponent, B, scale, tolerance):
-    """Semismooth Newton from x, in place; `before` are the gaps there. Returns whether it converged."""
+    """Semismooth Newton from x, in place; `before` are the gaps there. B is scratch (m, padded(m + 1)).
+
+    Returns whether it converged.
+    """
     m = x.shape[0]
     rest = before.copy()
     for iteration in range(FRICTION_SOLVER.newton_steps):
@@ -217,7 +221,7 @@ def newton_impulses(links, own, W, before, x, active, sliding, side, exponent, B
             worst = max(worst, abs(B[c, m]) * (scale if sliding[c] or not active[c] else 1.0))
         if not changed and worst <= tolerance:
             return True
-        if not worst < math.inf or not pivoted_solve(B, m):
+        if not worst < math.inf or not padded_solve(B, m):
             return False
         for c in range(m):
             x[c] += B[c, m]

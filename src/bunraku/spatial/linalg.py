@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from bunraku.kernels.blocks import add_row
 from bunraku.kernels.compile import bare, woven
 
 
@@ -94,6 +95,33 @@ def pivoted_solve(B, m):
             if f != 0.0:
                 for k in range(a + 1, m + 1):
                     B[b, k] -= f * B[a, k]
+    for a in range(m - 1, -1, -1):
+        x = B[a, m]
+        for b in range(a + 1, m):
+            x -= B[a, b] * B[b, m]
+        B[a, m] = x / B[a, a]
+    return True
+
+
+@bare
+def padded_solve(B, m):
+    """`pivoted_solve` of a B whose rows are padded to a multiple of eight numbers, eight at a time. What is below the diagonal,
+    and behind the right side, becomes meaningless."""
+    for a in range(m):
+        best = a
+        for b in range(a + 1, m):
+            if abs(B[b, a]) > abs(B[best, a]):
+                best = b
+        if not abs(B[best, a]) > 0.0:
+            return False
+        if best != a:
+            for k in range(a, m + 1):
+                B[a, k], B[best, k] = B[best, k], B[a, k]
+        inverse = 1.0 / B[a, a]
+        for b in range(a + 1, m):
+            f = B[b, a] * inverse
+            if f != 0.0:
+                add_row(B, b, -f, B, a, a + 1, m + 1)
     for a in range(m - 1, -1, -1):
         x = B[a, m]
         for b in range(a + 1, m):

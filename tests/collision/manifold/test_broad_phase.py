@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bunraku.collision.manifold.broad_phase import near_pairs_of, put_bodies, put_features
-from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD, near_room, place_room
+from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD, near_room, place_room, watched_pairs
 from bunraku.collision.manifold.touch_rules import Touch, TouchPair
 from bunraku.collision.manifold.touch_world import TouchBodies
 from bunraku.figure import Figure
@@ -20,13 +20,17 @@ FLOOR = Scene("room", (Obstacle("table", Box((0.3, 0.3, 0.02)), (0.2, 0.0, -0.3)
 
 
 @kernel
-def _near_pairs(tree, bodies, Q, found):  # type: ignore[no-untyped-def]
-    """found[k, a, b]: whether the pair is near in the step from Q[k] to Q[k + 1]. Returns how many pairs are watched."""
-    world, o = borrow(bodies), (0.0, 0.0, 0.0)
+def _near_pairs(tree, bodies, watch, Q, found):  # type: ignore[no-untyped-def]
+    """found[k, a, b]: whether the pair is near in the step from Q[k] to Q[k + 1]. Returns how many pairs are watched.
+
+    The origin moves every seven steps.
+    """
+    world = borrow(bodies)
     owned_start, owned_end = place_room(tree.joints.shape[0], world), place_room(tree.joints.shape[0], world)
-    owned_near = near_room(tree.joints.shape[0], world, world.kind.shape[0] ** 2)
+    owned_near = near_room(world, watch, world.kind.shape[0] ** 2)
     start, end, near = borrow(owned_start), borrow(owned_end), borrow(owned_near)
     for k in range(Q.shape[0] - 1):
+        o = (0.01 * (k // 7), -0.02 * (k // 7), 0.005 * (k // 7 % 3))
         put_bodies(world, tree.joints, Q[k], o, start)
         put_bodies(world, tree.joints, Q[k + 1], o, end)
         for b in range(world.kind.shape[0]):
@@ -38,6 +42,7 @@ def _near_pairs(tree, bodies, Q, found):  # type: ignore[no-untyped-def]
             found[k, near.pairs[i, 0], near.pairs[i, 1]] = True
     watched = near.watched.shape[0]
     keep(bodies)
+    keep(watch)
     keep(owned_start)
     keep(owned_end)
     keep(owned_near)
@@ -81,7 +86,8 @@ def test_no_pair_is_missed(name: str) -> None:
     for seed in range(2 if name == "marionette22" else 10):
         Q = _motion(figure, seed, 100)
         found = np.zeros((len(Q) - 1, len(bodies.names), len(bodies.names)), np.bool_)
-        watched = _near_pairs(figure.compiled.tree, bodies.arrays, Q, found)
+        watch = watched_pairs(len(figure.compiled.tree.joints), bodies.arrays)
+        watched = _near_pairs(figure.compiled.tree, bodies.arrays, watch, Q, found)
         assert watched == len(bodies.pairs)
         near = np.array([_gaps(figure, bodies, q) for q in Q]) < MANIFOLD.reach
         must = np.triu(bodies.arrays.may) & (near[1:] | near[:-1])

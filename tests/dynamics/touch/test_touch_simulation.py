@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 import bunraku
 from bunraku.collision.manifold.touch_rules import Matter, Touch
+from bunraku.dynamics import Simulation
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.touch.touch_simulation import TouchSimulation
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.figure.build import box, capsule, cylinder, figure, free, sphere
+from bunraku.figure.build import box, capsule, cylinder, figure, free, rx, sphere
 from bunraku.figure.shape import Box
 from bunraku.figure.together import together
 from bunraku.scene import Obstacle, Scene
@@ -197,3 +198,36 @@ def test_bodies_in_each_other_at_the_start_are_named() -> None:
         bunraku.simulate(bunraku.library.football(), duration=0.1, scene=FLOOR, touch=[["football", "nothing_here"]])
     with pytest.raises(BunrakuError, match="expected `all`"):
         bunraku.simulate(bunraku.library.football(), duration=0.1, scene=FLOOR, touch=3)
+
+
+def test_a_leg_kicks_against_its_stops_as_without_touch() -> None:
+    """Limits move with their joint alone; where it is eliminated, they meet the joints above."""
+    at = (0.0, 0.0, -0.3)
+    bone = capsule(0.03, start=(0.0, 0.0, 0.0), to=at, mass=1.0)
+    shin = rx("knee", bone, at=at, start=0.8, limits=(0.0, 2.0))
+    thigh = rx("hip", bone, shin, at=at, start=-0.6, limits=(-0.6, 0.2))
+    trunk = rx("trunk", bone, thigh, at=(0.0, 0.0, 1.0), start=0.9)
+    ball = free("ball", sphere(0.1, mass=1.0), start=(1.0, 0.0, 0.1, 0.0, 0.0, 0.0))
+    alone = Simulation(figure("leg", trunk)).run(np.zeros((200, 0)))
+    out = TouchSimulation(figure("leg", trunk, ball), scene=FLOOR, touch=Touch()).run(np.zeros((200, 0)))
+    assert (alone.states[:, :4] > 0).any(0).sum() == 2  # its knee and its hip stop
+    assert not (out.bits & (STEP_BITS.divided | STEP_BITS.retried)).any()
+    np.testing.assert_allclose(out.q[:, :3], alone.q, atol=1e-9)
+    np.testing.assert_allclose(out.q[:, 5], 0.1, atol=1e-9)
+
+
+def test_steps_one_by_one_meet_what_a_run_meets() -> None:
+    """What is known of distant pairs is kept from call to call, and by copies."""
+    parts = {f"ball{k}": one("ball", sphere(0.05, mass=1.0), (2.0 * k, 0.0, 0.05, 0.0, 0.0, 0.0)) for k in range(2)}
+    fig = together("balls", parts)
+    v = [0.0] * fig.n_q
+    v[fig.index("ball0.ball_tx")] = 4.0
+    matter = Matter(friction=0.0, restitution=0.5)
+    stepwise, whole = (TouchSimulation(fig, v=v, scene=FLOOR, touch=Touch(matter=matter), dt=0.01) for _ in range(2))
+    q = whole.run(np.zeros((100, 0))).q
+    for k in range(100):
+        stepwise.step([])
+        if k == 30:
+            stepwise = stepwise.copy()
+        np.testing.assert_allclose(stepwise.q, q[k], atol=1e-9)
+    assert q[-1, fig.index("ball1.ball_tx")] > 2.5

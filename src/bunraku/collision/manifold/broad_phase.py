@@ -81,20 +81,22 @@ def _watched_pairs(world, o, start, end, near):
     """The same, by how far bodies have travelled since each pair was last looked at."""
     come, way, joint = 0.0, 0.0, -1
     for a in range(world.kind.shape[0]):
+        if not near.concerned[a]:
+            continue
         if world.joint[a] != joint:  # how far it turns: bodies of one joint stand together
             joint = world.joint[a]
             come, way = _turn(near.last_R, start.R, joint), _turn(start.R, end.R, joint)
         lever = _half_length(world, a)
         near.travelled[a, 0] += lever * come + _far_apart(near.last_c, start.c, a)
         near.travelled[a, 1] = near.travelled[a, 0] + lever * way + _far_apart(start.c, end.c, a)
+    joint = -1
     for a in range(world.kind.shape[0]):
-        for k in range(3):
-            near.last_c[a, k] = start.c[a, k]
-        j = world.joint[a]
-        if j >= 0:
-            for i in range(3):
-                for k in range(3):
-                    near.last_R[j, i, k] = start.R[j, i, k]
+        if not near.concerned[a]:
+            continue
+        put3(near.last_c, a, get3(start.c, a))
+        if world.joint[a] != joint:
+            joint = world.joint[a]
+            _keep_axes(near.last_R, start.R, joint)
     count = 0
     for p in range(near.watched.shape[0]):
         a, b = near.watched[p, 0], near.watched[p, 1]
@@ -118,6 +120,14 @@ def _turn(before, after, j):
             for k in range(3):
                 square += (after[j, i, k] - before[j, i, k]) ** 2
     return math.sqrt(0.5 * square)
+
+
+@woven
+def _keep_axes(kept, R, j):
+    if j >= 0:
+        for i in range(3):
+            for k in range(3):
+                kept[j, i, k] = R[j, i, k]
 
 
 @woven

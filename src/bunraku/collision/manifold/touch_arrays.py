@@ -100,6 +100,23 @@ class KnownStart(IntEnum):
     """The same in the workspace of steps without contacts."""
 
 
+class WatchedPairs(NamedTuple):
+    """How far bodies have travelled since each pair that may touch was last looked at. All of it is kept between calls."""
+
+    watched: Any
+    """(pairs, 2) all that may touch, where these are few; else none."""
+    concerned: Any
+    """(bodies,) whether each is in one of these."""
+    until: Any
+    """(pairs,) how far the two bodies of each may have travelled together before they can be near [m]."""
+    travelled: Any
+    """(bodies, 2) how far the segment in each has come at the start of the step, and will have come at its end, at most [m]."""
+    last_c: Any
+    """(bodies, 3) centres when that was last looked at."""
+    last_R: Any
+    """(joints, 3, 3) axes then."""
+
+
 class NearBodies(NamedTuple):
     """Scratch of the broad phase."""
 
@@ -119,20 +136,17 @@ class NearBodies(NamedTuple):
     """(bodies,) how far turning moves the surface of each outward, at most [m]."""
     known_turn: Any
     """(bodies,) whether that is known."""
-    watched: Any
-    """(pairs, 2) all that may touch, where these are few; else none."""
-    until: Any
-    """(pairs,) how far the two bodies of each may have travelled together before they can be near [m]."""
-    travelled: Any
-    """(bodies, 2) how far the segment in each has come at the start of the step, and will have come at its end, at most [m]."""
-    last_c: Any
-    """(bodies, 3) centres when that was last looked at."""
-    last_R: Any
-    """(joints, 3, 3) axes then."""
     known: Any
     """(3,) what is already known of the start of the next step, by KnownStart."""
     polygon: Any
     """(2, 64, 4) vertices and where they come from: scratch of clipping."""
+    watched: Any
+    """This and the others are those of WatchedPairs."""
+    concerned: Any
+    until: Any
+    travelled: Any
+    last_c: Any
+    last_R: Any
 
 
 class Contacts(NamedTuple):
@@ -223,24 +237,29 @@ def place_room(n_joints, world):
     )  # fmt: skip
 
 
+def watched_pairs(n_joints: int, world: TouchWorld) -> WatchedPairs:
+    """All pairs of the bodies of `world` that may touch, none of which was looked at yet; none where they are many.
+
+    n_joints: number of joints of the figure
+    """
+    m, pairs = len(world.kind), np.argwhere(np.triu(world.may, 1))
+    if len(pairs) > MANIFOLD.watched * m:
+        pairs = pairs[:0]
+    concerned = np.zeros(m, np.bool_)
+    concerned[pairs.ravel()] = True
+    return WatchedPairs(
+        np.ascontiguousarray(pairs, np.int64), concerned, np.full(len(pairs), -np.inf), np.zeros((m, 2)), np.zeros((m, 3)),
+        np.zeros((n_joints, 3, 3)),
+    )  # fmt: skip
+
+
 @inline
-def near_room(n_joints, world, capacity):
+def near_room(world, watch, capacity):
     """Room for the broad phase."""
-    m, count = world.kind.shape[0], 0
-    for a in range(m):
-        for b in range(a + 1, m):
-            count += world.may[a, b]
-    watched = np.empty((count if count <= MANIFOLD.watched * m else 0, 2), np.int64)
-    count = 0
-    for a in range(m if watched.shape[0] > 0 else 0):
-        for b in range(a + 1, m):
-            if world.may[a, b]:
-                watched[count, 0], watched[count, 1] = a, b
-                count += 1
-    until = np.full(watched.shape[0], -np.inf)
+    m = world.kind.shape[0]
     return NearBodies(
         order=np.arange(m), low=np.empty((m, 3)), high=np.empty((m, 3)), pairs=np.empty((capacity, 2), np.int64),
-        count=np.zeros(1, np.int64), watched=watched, until=until, travelled=np.zeros((m, 2)), last_c=np.zeros((m, 3)),
-        last_R=np.zeros((n_joints, 3, 3)), put=np.zeros((m, 2), np.bool_), turned=np.empty(m), known_turn=np.zeros(m, np.bool_),
-        known=np.zeros(3, np.bool_), polygon=np.empty((2, 64, 4)),
+        count=np.zeros(1, np.int64), put=np.zeros((m, 2), np.bool_), turned=np.empty(m), known_turn=np.zeros(m, np.bool_),
+        known=np.zeros(3, np.bool_), polygon=np.empty((2, 64, 4)), watched=watch.watched, concerned=watch.concerned,
+        until=watch.until, travelled=watch.travelled, last_c=watch.last_c, last_R=watch.last_R,
     )  # fmt: skip

@@ -272,10 +272,10 @@ def _on_edge(world, end, feature, x):
 
 
 @kernel
-def overlaps(figure, bodies, contacts, q):
+def overlaps(figure, bodies, watch, contacts, q):
     """Contacts of bodies that are in each other at q: contacts.key says which, its speed how deep [m]. Returns how many."""
     tree, world, t = borrow(figure), borrow(bodies), borrow(contacts)
-    owned_end, owned_near = place_room(tree.joints.shape[0], world), near_room(tree.joints.shape[0], world, t.key.shape[0])
+    owned_end, owned_near = place_room(tree.joints.shape[0], world), near_room(world, watch, t.key.shape[0])
     end, near = borrow(owned_end), borrow(owned_near)
     t.number[0], t.number[1], t.number[2], t.number[3] = 0, tree.n_links, t.number[5], 0
     o = (0.0, 0.0, 0.0)
@@ -283,6 +283,7 @@ def overlaps(figure, bodies, contacts, q):
     found = find_more(tree, world, t, o, end, end, near, False)
     keep(figure)
     keep(bodies)
+    keep(watch)
     keep(contacts)
     keep(owned_end)
     keep(owned_near)

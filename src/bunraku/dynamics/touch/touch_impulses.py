@@ -174,9 +174,10 @@ def _at_once(tree, parts, blocks, g, lam, w, m, scale, tolerance):
     Returns whether it converged, and to impulses of the same rows as before. Where others act, loads may be shared in many ways,
     and sweeps find one in which few rows share them.
     """
-    own, modes, numbers = np.empty(m, np.int64), np.zeros((2, m), np.bool_), np.zeros(m * (2 * m + 3))
-    W, B = lend(numbers, 0, (m, m)), lend(numbers, m * m, (m, m + 1))
-    x, rest = lend(numbers, m * (2 * m + 1), (m,)), lend(numbers, m * (2 * m + 2), (m,))
+    wide = padded(m + 1)
+    own, modes, numbers = np.empty(m, np.int64), np.zeros((2, m), np.bool_), np.zeros(m * (m + wide + 2))
+    W, B = lend(numbers, 0, (m, m)), lend(numbers, m * m, (m, wide))
+    x, rest = lend(numbers, m * (m + wide), (m,)), lend(numbers, m * (m + wide + 1), (m,))
     k = 0
     for c in range(tree.links.shape[0]):
         if w.near[c]:
@@ -209,7 +210,7 @@ def _polish(tree, parts, blocks, plan, y, active, sliding, w, scale, give, toler
     """Newton's method from x, into y. Returns whether it converged."""
     own = plan.row
     m = own.shape[0]
-    W, B, rest = np.zeros((m, m)), np.empty((m, m + 1)), np.empty(m)
+    W, B, rest = np.zeros((m, m)), np.zeros((m, padded(m + 1))), np.empty(m)
     at = np.full(tree.links.shape[0], -1.0)
     for k in range(m):
         c = own[k]

@@ -17,7 +17,7 @@ from bunraku.collision.manifold.touch_arrays import MANIFOLD, KnownStart
 from bunraku.dynamics.elastic import has_elastic
 from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, advance, further
 from bunraku.dynamics.touch.contact_memory import recall
-from bunraku.dynamics.touch.find_contacts import act_between, drop_ghosts, find_contacts, find_more, leaps, needs_look
+from bunraku.dynamics.touch.find_contacts import act_between, drop_ghosts, find_contacts, find_more, leaps
 from bunraku.dynamics.touch.lay_strings import lay_strings, look_along
 from bunraku.dynamics.touch.row_slopes import row_gaps, row_slopes
 from bunraku.dynamics.touch.touch_step import touch_step
@@ -112,8 +112,8 @@ def _deviation(guess, q1):
 
 
 @inline
-def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, again, rings, placed):
-    """One step by parts, from the guess or `again` from rest; `placed`: w has the joints at the guess. Returns bits, or −1."""
+def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, again, rings, placed, end):
+    """One step by parts, from the guess or `again` from rest; `placed`: `end` has the joints at the guess. Returns bits, or −1."""
     n = aug.n_dynamic
     for i in range(n, aug.n_q):
         if not abs(q1[i] - q0[i]) < ROLLOUT.max_leap:
@@ -125,7 +125,7 @@ def _attempt(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance
             lam[c] = 0.0
             w.alive[c] = w.near[c] = False
     most = ROLLOUT.newton_steps if again == 0 else ROLLOUT.newton_steps_from_rest
-    if touch_step(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings, placed) < 0:
+    if touch_step(aug, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings, placed, end) < 0:
         return -1
     if further(aug, q0, q1, ROLLOUT.max_turn):
         return -1
@@ -158,11 +158,11 @@ def _begin_contacts(aug, w, o, q0, start, first):
 
 
 @bare
-def _end_contacts(n_links, aug, w, o, q1):
-    """`begin` at the end of the step, without gradients of contacts: in the next step they are others."""
-    place(aug.joints, 0, aug.joints.shape[0], q1, o, w.R, w.p, w.S)
-    row_slopes(aug, w, o, q1, w.R, w.p, w.S, 0, n_links, w.h0, w.A0)
-    row_gaps(aug, w, o, q1, n_links, w.h0)
+def _end_contacts(n_links, aug, w, end, o, q1):
+    """`begin` at the end of the step, without gradients of contacts: in the next step they are others. Places joints in `end`."""
+    place(aug.joints, 0, aug.joints.shape[0], q1, o, end.R, end.p, end.S)
+    row_slopes(aug, w, o, q1, end.R, end.p, end.S, 0, n_links, w.h0, w.A0)
+    row_gaps(aug, w, o, q1, end.R, end.p, n_links, w.h0)
 
 
 @bare
@@ -203,6 +203,7 @@ def solve_part(
     Returns bits, or −1 where it should be taken in shorter parts: Newton's method found nothing, bodies are still in each other,
     may have passed through each other, or something acts that was already in the way at the start. Where it is `firm`, the figure
     goes as near as it can instead, and stays where it is at worst. t.number[3] says that there was no room for all contacts.
+    Where near.known says so, `end` has the joints at q1.
     """
     n, nq = own.n_dynamic, own.n_q
     guess, pulled = q1.copy(), np.empty(n)
@@ -238,8 +239,6 @@ def solve_part(
             aug = borrow(grown)
             _ready(aug, w, live, slides)
             _begin_contacts(aug, w, origin, q0, start, first)
-            if placed:
-                _copy_joints(end, w)
             near.known[KnownStart.GAPS_ALONE], alone, first = False, False, 0
             _stick(own, world, t, w, p0, dt, pulled)
             _rates(own, world, t, w, v0, rate)
@@ -247,12 +246,12 @@ def solve_part(
             for again in range(2):
                 if got < 0 and not stretches:
                     got = _attempt(
-                        aug, parts, w, origin, q0, pulled, u, dt, share, q1, impulse, old, p1, tolerance, again, rings, placed
+                        aug, parts, w, origin, q0, pulled, u, dt, share, q1, impulse, old, p1, tolerance, again, rings, placed, end
                     )  # fmt: skip
                 placed = False
             if got >= 0:
                 early = _overtaken(t, w, impulse)
-                _end_contacts(own.n_links, aug, w, origin, q1)
+                _end_contacts(own.n_links, aug, w, end, origin, q1)
                 if openness(aug, q1, w.h0, w.x) > MANIFOLD.max_open:
                     got = -1
             if got < 0 and (firm or stretches):  # by the way of figures that do not touch, which knows what to do
@@ -264,7 +263,7 @@ def solve_part(
                 for i in range(n, nq):
                     q1[i] = guess[i]
                 got = advance(aug, whole, origin, q0, pulled, u, dt, share, kappa, q1, impulse, p1, tolerance)
-                _end_contacts(own.n_links, aug, w, origin, q1)
+                _end_contacts(own.n_links, aug, w, end, origin, q1)
                 _copy_end(aug, whole, w)
                 keep(heavy)
             keep(grown)
@@ -274,8 +273,6 @@ def solve_part(
         for c in range(rows):
             live[c], slides[c] = w.alive[c], w.slides[c]
         as_guessed = _deviation(guess, q1) < MANIFOLD.as_guessed
-        if not alone and (not as_guessed or needs_look(world, t) or laid.link.shape[0] > 0 or act_between(world, t, impulse)):
-            _copy_joints(w, end)
         more = find_more(own, world, t, origin, start, end, near, as_guessed)
         if t.number[3] > 0:
             return -1
@@ -298,10 +295,6 @@ def solve_part(
         for i in range(n, nq):
             q1[i] = guess[i]
     if settled and (firm or early < MANIFOLD.overtaken):
-        if alone:
-            _copy_joints(end, start)
-        else:
-            _copy_joints(w, start)
         near.known[KnownStart.JOINTS] = True
         near.known[KnownStart.GAPS], near.known[KnownStart.GAPS_ALONE] = not alone, alone
         return got
@@ -312,7 +305,7 @@ def solve_part(
     for i in range(n):
         p1[i] = 0.0
     grown = touched_tree(own, own.joints, t)
-    _end_contacts(own.n_links, borrow(grown), w, origin, q0)
+    _end_contacts(own.n_links, borrow(grown), w, end, origin, q0)
     keep(grown)
     for c in range(t.number[1]):
         impulse[c] = 0.0

@@ -158,7 +158,7 @@ def blocks_of(tree, parts, near):
         lend(numbers, back, (total,)), lend(numbers, back + total, (n + total,)), lend(numbers, back + n + 2 * total, (nc,)),
         numbers, places, more,
     )  # fmt: skip
-    _lists(tree, parts, near, out)
+    _lists(tree, parts, out)
     return out
 
 
@@ -184,35 +184,37 @@ def size_of(parts, blocks, b):
 
 
 @bare
-def _lists(tree, parts, near, blocks):
-    """Elimination lists: the variables that each meets, then the rows that it moves."""
-    n, count = tree.n_dynamic, parts.first.shape[0] - 1
-    for b in range(count):
+def _lists(tree, parts, blocks):
+    """Elimination lists: the variables that each meets, then the rows that it moves, or that one met which it meets."""
+    n = tree.n_dynamic
+    for b in range(parts.first.shape[0] - 1):
         nb, mb = size_of(parts, blocks, b)
         E = lend(blocks.E, blocks.at[b, 3], (nb, 1 + nb + mb))
         for j in range(nb):
             d = parts.variables[parts.first[b] + j]
             for s in range(parts.above[d, 0] + 1):
                 E[j, s] = parts.above[d, s]
-    for c in range(tree.links.shape[0]):
-        if not near[c]:
-            continue
-        for s in range(tree.support[c, 0] + 1):
-            d = tree.joints[tree.support[c, s]].variable if s > 0 else tree.links[c].variable
-            if not 0 <= d < n:
-                continue
-            b = parts.part[d]
-            nb, mb = size_of(parts, blocks, b)
-            E = lend(blocks.E, blocks.at[b, 3], (nb, 1 + nb + mb))
-            j = parts.local[d]
-            item = nb + (blocks.owner[c, 2] if blocks.owner[c, 0] == b else blocks.owner[c, 3])
-            if E[j, 0] == 0 or E[j, E[j, 0]] != item:
-                E[j, 0] += 1
-                E[j, E[j, 0]] = item
-    if tree.springs.shape[0] > 0:
-        for b in range(count):
-            nb, mb = size_of(parts, blocks, b)
-            _fill_in(lend(blocks.E, blocks.at[b, 3], (nb, 1 + nb + mb)), nb, parts, parts.first[b])
+        for r in range(mb):
+            c = blocks.row[blocks.rows[b] + r]
+            d = tree.links[c].variable
+            if 0 <= d < n and parts.part[d] == b:  # a limit of a joint moves with that joint alone
+                _meet(E, parts.local[d], nb + r)
+                for s in range(1, parts.above[d, 0] + 1):
+                    _meet(E, parts.above[d, s], nb + r)
+            for s in range(1, tree.support[c, 0] + 1):
+                d = tree.joints[tree.support[c, s]].variable
+                if d < n and parts.part[d] == b:
+                    _meet(E, parts.local[d], nb + r)
+        if tree.springs.shape[0] > 0:
+            _fill_in(E, nb, parts, parts.first[b])
+
+
+@woven
+def _meet(E, j, item):
+    """Adds an item to the list of variable j, unless it is the last there."""
+    if E[j, 0] == 0 or E[j, E[j, 0]] != item:
+        E[j, 0] += 1
+        E[j, E[j, 0]] = item
 
 
 @bare

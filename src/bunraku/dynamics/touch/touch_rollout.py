@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.collision.manifold.touch_arrays import MANIFOLD, near_room, place_room
+from bunraku.collision.manifold.touch_arrays import MANIFOLD, KnownStart, near_room, place_room
 from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
 from bunraku.dynamics.lagrangian import total_mass
 from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, energy, extrapolate, with_joints
@@ -55,8 +55,8 @@ def _log_strings(b, k, count, ints, floats):
 
 @kernel
 def touch_rollout(
-    tree, tree_parts, bodies, strings, contacts, contact_memory, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L, G,
-    En, states, bits, ints, floats, done,
+    tree, tree_parts, bodies, watch, strings, contacts, contact_memory, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P,
+    L, G, En, states, bits, ints, floats, done,
 ):  # fmt: skip
     """`rollout` with `bodies` that may touch, and `strings` that may lie on bodies.
 
@@ -81,7 +81,7 @@ def touch_rollout(
     rate, speed = np.zeros(room), np.zeros(room)
     owned_start, owned_end = place_room(home.shape[0], world), place_room(home.shape[0], world)
     start, end = borrow(owned_start), borrow(owned_end)
-    owned_near = near_room(home.shape[0], world, room)
+    owned_near = near_room(world, watch, room)
     near = borrow(owned_near)
     for c in range(nl):
         impulse[c], live[c] = lam[c], alive[c]
@@ -133,6 +133,8 @@ def touch_rollout(
                 bounces = False
                 forget_start(near)
                 continue
+            if near.known[KnownStart.JOINTS]:  # the next part begins where this one ends
+                start, end = end, start
             logged = _log(t, w, origin, impulse, k, logged, ints, floats)
             if logged > ints.shape[0]:
                 break
@@ -195,6 +197,7 @@ def touch_rollout(
             alive[c] = w.alive[c]
     keep(tree_parts)
     keep(bodies)
+    keep(watch)
     keep(strings)
     keep(contacts)
     keep(contact_memory)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.collision.manifold.touch_arrays import Contacts, TouchWorld
+from bunraku.collision.manifold.touch_arrays import Contacts, TouchWorld, WatchedPairs, watched_pairs
 from bunraku.collision.manifold.touch_rules import Matter, Touch, as_touch
 from bunraku.collision.manifold.touch_world import TouchBodies, names_of
 from bunraku.dynamics.simulation import LEFT_SHARE, STEP_TOLERANCE, Simulation, Steps
@@ -96,12 +96,13 @@ class TouchSimulation(Simulation):
         capacity = 32 + 4 * len(self.bodies.things)
         self._laid, self._laid_names, self._runs_through = string_bodies(figure, scene, touch, self.q)
         self._contacts, self._memory = contact_room(figure, capacity, self._laid), fresh_memory(capacity)
-        self.log: TouchLog
-        """Contacts of the last call of `run` or `step`."""
-        self.log, self._laid_log = _log_of([], [])
+        self._rows: list[NDArray[np.int64]] = []
+        self._numbers: list[Array] = []
+        self._logs: tuple[TouchLog, LaidLog] | None = None
         self._parted, self._room_of = parts_of(figure.compiled.tree, whole=self._lays), figure.compiled.tree
         self._met: dict[tuple[int, int], int] = {}
         self._part_at_start()
+        self._watch = watched_pairs(len(figure.compiled.tree.joints), self.world)
 
     def _part_at_start(self) -> None:
         """Shapes of one tree that are in each other at the start never touch; for others that is an error."""
@@ -117,6 +118,17 @@ class TouchSimulation(Simulation):
             )
         self.apart: tuple[tuple[str, str], ...] = tuple((self.bodies.names[a], self.bodies.names[b]) for a, b in own)
         self.world = self.bodies.without(own)
+
+    @property
+    def log(self) -> TouchLog:
+        """Contacts of the last call of `run` or `step`."""
+        return self._sorted_logs()[0]
+
+    def _sorted_logs(self) -> tuple[TouchLog, LaidLog]:
+        """What the last `run` wrote, sorted when it is first read: most who step do not read it."""
+        if self._logs is None:
+            self._logs = _log_of(self._rows, self._numbers)
+        return self._logs
 
     def meetings(self, first: int) -> list[Mark]:
         """Marks where bodies met in the last `run`, which began with step number `first`, after they were apart for a while."""
@@ -171,7 +183,7 @@ class TouchSimulation(Simulation):
 
     def laid(self, steps: Steps) -> list[LaidPoints]:
         """Where strings lay on bodies after each of the `steps` of the last `run`."""
-        log, out = self._laid_log, list[LaidPoints]()
+        log, out = self._sorted_logs()[1], list[LaidPoints]()
         edges = np.searchsorted(log.step, np.arange(len(steps.q) + 1))
         for q, first, last in zip(steps.q, edges, edges[1:], strict=False):
             own = slice(first, last)
@@ -189,7 +201,8 @@ class TouchSimulation(Simulation):
         """Pairs of bodies that are in each other at q."""
         tree = self.figure.compiled.tree
         while True:
-            found = overlaps(tree, self.world, self._contacts, q)
+            watch = watched_pairs(len(tree.joints), self.world)
+            found = overlaps(tree, self.world, watch, self._contacts, q)
             if not self._contacts.number[3]:
                 return sorted({(int(min(k)), int(max(k))) for k in self._contacts.key[:found, :2]})
             self._grow()
@@ -216,6 +229,7 @@ class TouchSimulation(Simulation):
         other._contacts = contact_room(self.figure, len(self._contacts.key), other._laid)
         other._room_of, other._parted = self.figure.compiled.tree, parts_of(self.figure.compiled.tree, whole=self._lays)
         other._met = dict(self._met)
+        other._watch = WatchedPairs(*(array.copy() for array in self._watch))
         other._memory = Memory(*(array.copy() for array in self._memory))
         return other
 
@@ -225,31 +239,30 @@ class TouchSimulation(Simulation):
         if tree is not self._room_of:
             self._contacts, self._room_of = contact_room(self.figure, len(self._contacts.key), self._laid), tree
             self._parted = parts_of(tree, whole=self._lays)
+            self._watch = watched_pairs(len(tree.joints), self.world)
 
     def _roll(self, K: Array, U: Array, out: Steps) -> None:
         self._fit()
         tree, done, first = self.figure.compiled.tree, np.zeros(3, np.int64), 0
-        ints: list[NDArray[np.int64]] = []
-        floats: list[Array] = []
+        self._rows, self._numbers, self._logs = [], [], None
         room = 64 + 8 * len(self.bodies.things) + self._laid.route.size + 4 * len(K)
         while first < len(K):
             rows, numbers = np.empty((room, 3), np.int64), np.empty((room, 9))
             last = slice(first, None)
             touch_rollout(
-                tree, self._parted, self.world, self._laid, self._contacts, self._memory, self._q, self._p, self._lam, self._charts,
-                self._alive, K[last],
-                U[last], self.dt, self.share, STEP_TOLERANCE, out.q[last], out.momentum[last], out.impulse[last], out.gap[last],
+                tree, self._parted, self.world, self._watch, self._laid, self._contacts, self._memory, self._q, self._p, self._lam,
+                self._charts, self._alive, K[last], U[last], self.dt, self.share, STEP_TOLERANCE, out.q[last],
+                out.momentum[last], out.impulse[last], out.gap[last],
                 out.energy[last], out.states[last], out.bits[last], rows, numbers, done,
             )  # fmt: skip
             rows[: done[1], 0] += first
-            ints.append(rows[: done[1]])
-            floats.append(numbers[: done[1]])
+            self._rows.append(rows[: done[1]])
+            self._numbers.append(numbers[: done[1]])
             first += int(done[0])
             if done[2] and first < len(K):
                 self._grow()
             elif done[0] == 0:
                 room *= 4
-        self.log, self._laid_log = _log_of(ints, floats)
 
     def _grow(self) -> None:
         """Room for twice as many contacts."""

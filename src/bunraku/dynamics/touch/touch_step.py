@@ -34,31 +34,34 @@ def _residual(tree, w, q0, p0, dt, share, lam, p1):
 
 
 @bare
-def _look(tree, w, o, q0, q1, u, dt, lam, first, placed):
-    """Gaps at q1, the tree half-way, and which rows may act. Returns whether these have changed."""
-    joints = tree.joints
-    if not placed:
-        place(joints, 0, joints.shape[0], q1, o, w.R, w.p, w.S)
-    row_slopes(tree, w, o, q1, w.R, w.p, w.S, 0, tree.links.shape[0], w.h, w.A1)
+def _look(tree, w, o, q0, q1, u, dt, lam, first, at):
+    """Gaps at q1, where `at` has the joints, the tree half-way, and which rows may act. Returns whether these changed."""
+    row_slopes(tree, w, o, q1, at.R, at.p, at.S, 0, tree.links.shape[0], w.h, w.A1)
     midpoint(tree, w, o, q0, q1, u, dt)
     changed, _ = choose(tree, w, lam, first)
     return changed
 
 
 @unit("int64", allocates=True)
-def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings, placed):
+def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings, placed, end):
     """Solves one step; arguments and result as of bunraku.dynamics.variational.step, `old` is λ of the last.
 
-    `rings`: no two bodies have more than one contact. `placed`: w already has the joints at q1. Links must not stretch.
+    `rings`: no two bodies have more than one contact. `placed`: `end` already has the joints at q1. Links must not stretch.
     """
     n, nc = tree.n_dynamic, tree.links.shape[0]
     last, factored, loose = math.inf, False, False
     g, r = w.r[n : n + nc], w.r[:n]
     before = old if rings else lam[:nc].copy()
-    _look(tree, w, o, q0, q1, u, dt, lam, True, placed)
+    joints = tree.joints
+    if not placed:
+        place(joints, 0, joints.shape[0], q1, o, end.R, end.p, end.S)
+    _look(tree, w, o, q0, q1, u, dt, lam, True, end)
     lent = blocks_of(tree, parts, w.near)
     for iteration in range(most):
-        changed = iteration > 0 and _look(tree, w, o, q0, q1, u, dt, lam, False, False)
+        changed = False
+        if iteration > 0:
+            place(joints, 0, joints.shape[0], q1, o, end.R, end.p, end.S)
+            changed = _look(tree, w, o, q0, q1, u, dt, lam, False, end)
         if changed:
             keep(lent)
             lent = blocks_of(tree, parts, w.near)
