@@ -11,6 +11,7 @@ with a sum over all rows of the part. So it is enough to keep q of each part, an
 from __future__ import annotations
 
 import math
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,21 @@ from bunraku.kernels.compile import bare, inline
 from bunraku.kernels.pair_sums import add_pairs_1, add_pairs_3, pair_sums_1
 
 
+class Law(IntEnum):
+    """Columns of BodyRows.law."""
+
+    GAP = 0
+    """That the impulses `start` would leave; of slips and turns, less by which the impulse 0 would give way."""
+    OWN = 1
+    """By which a slip or turn gives way, for each unit of its impulse."""
+    INVERSE = 2
+    """Impulse for each unit of a gap; the same for both slips of a contact, written with the first."""
+    LEAD = 3
+    """Change of a slip for each unit of impulse of its normal."""
+    FRICTION = 4
+    """Of a slip."""
+
+
 class BodyRows(NamedTuple):
     """All m rows that are near. Tables of eights have a line for each part, and one of zeros behind them: none."""
 
@@ -37,8 +53,6 @@ class BodyRows(NamedTuple):
     """(m,) place among these of the normal of a slip."""
     rubs: Any
     """(m,) whether a row is a normal with its two slips behind it."""
-    friction: Any
-    """(m,) of a slip."""
     part: Any
     """(m, 2) the parts that each moves with."""
     A: Any
@@ -47,10 +61,8 @@ class BodyRows(NamedTuple):
     """(2m, 8) the same of U."""
     diagonal: Any
     """(m,) change of each gap by its own impulse."""
-    lead: Any
-    """(m,) change of each slip by the impulse of its normal."""
-    gap: Any
-    """(m,) that the impulses `start` would leave."""
+    law: Any
+    """(m, 8) what a sweep reads of each row, by `Law`."""
     start: Any
     """(m,) λ."""
     x: Any
@@ -61,6 +73,8 @@ class BodyRows(NamedTuple):
     """(parts + 1, 8) K⁻¹ r."""
     inverse: Any
     """(8 parts, 8) the columns of K⁻¹, a line each."""
+    numbers: Any
+    """What holds A, U, law, q and free."""
 
 
 @bare
@@ -76,11 +90,15 @@ def are_bodies(parts):
 def body_rows(parts, m):
     """Room for m rows."""
     count = parts.first.shape[0]
+    numbers = np.zeros((5 * m + 2 * count + 1) * WIDE)
+    first = -(numbers.ctypes.data // 8) % WIDE  # eights that begin where lines of the processor's cache do are read at once
+    A, U = lend(numbers, first, (2 * m, WIDE)), lend(numbers, first + 2 * m * WIDE, (2 * m, WIDE))
+    law, q = lend(numbers, first + 4 * m * WIDE, (m, WIDE)), lend(numbers, first + 5 * m * WIDE, (count, WIDE))
     return BodyRows(
         row=np.empty(m, np.int64), role=np.empty(m, np.int64), normal=np.zeros(m, np.int64), rubs=np.zeros(m, np.bool_),
-        friction=np.zeros(m), part=np.empty((m, 2), np.int64), A=np.zeros((2 * m, WIDE)), U=np.zeros((2 * m, WIDE)),
-        diagonal=np.empty(m), lead=np.zeros(m), gap=np.empty(m), start=np.empty(m), x=np.empty(m),
-        q=np.zeros((count, WIDE)), free=np.zeros((count, WIDE)), inverse=np.zeros((count * WIDE, WIDE)),
+        part=np.empty((m, 2), np.int64), A=A, U=U, law=law, q=q,
+        diagonal=np.empty(m), start=np.empty(m), x=np.empty(m),
+        free=lend(numbers, first + (5 * m + count) * WIDE, (count, WIDE)), inverse=np.zeros((count * WIDE, WIDE)), numbers=numbers,
     )  # fmt: skip
 
 
@@ -175,8 +193,8 @@ def _put_role(tree, rows, k, scale):
             rows.role[k] = RowRole.IDLE
         return
     first, normal = is_first(link, c), k - c + link.normal  # rows of a contact are near together
-    rows.normal[k], rows.friction[k], rows.role[k] = normal, link.friction, RowRole.SLIPS if first else RowRole.SECOND
-    rows.lead[k] = pair_sums_1(rows.A, k, rows.U, 2 * normal, 2 * normal + 1)[0]
+    rows.normal[k], rows.law[k, Law.FRICTION], rows.role[k] = normal, link.friction, RowRole.SLIPS if first else RowRole.SECOND
+    rows.law[k, Law.LEAD] = pair_sums_1(rows.A, k, rows.U, 2 * normal, 2 * normal + 1)[0]
     if first and not (W < 0.0 and rows.diagonal[k + 1] < 0.0):  # nothing moves along the surface
         rows.role[k] = RowRole.IDLE
     rows.rubs[normal] |= first and normal == k - 1 and rows.role[k] == RowRole.SLIPS and rows.role[normal] == RowRole.PULLS
@@ -199,7 +217,11 @@ def start_from(rows, g, lam):
     """Impulses lam, which leave the gaps g."""
     for k in range(rows.row.shape[0]):
         c = rows.row[k]
-        rows.gap[k], rows.start[k], rows.x[k] = g[c], lam[c], lam[c]
+        rows.law[k, Law.GAP], rows.law[k, Law.OWN], rows.start[k], rows.x[k] = g[c], 0.0, lam[c], lam[c]
+        most = rows.diagonal[k]
+        if rows.role[k] == RowRole.SLIPS:
+            most = min(most, rows.diagonal[k + 1])
+        rows.law[k, Law.INVERSE] = 1.0 / most if most < 0.0 else 0.0
     for b in range(rows.q.shape[0]):
         for i in range(WIDE):
             rows.q[b, i] = 0.0

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from bunraku.dynamics.touch.body_rows import start_from, take_impulses
+from bunraku.dynamics.touch.body_rows import Law, start_from, take_impulses
 from bunraku.dynamics.touch.mixing import mix_sweeps, mixer
 from bunraku.dynamics.touch.sweep_plan import RowRole
 from bunraku.dynamics.touch.touch_impulses import IMPULSES
@@ -43,7 +43,7 @@ def body_impulses(tree, rows, g, lam, old, w, loose, aim):
             give = IMPULSES.give
             mix.count[0], mix.least[0] = 0, np.inf
             _give_way(rows, old, give)
-        worst = _change(rows, mix, give)
+        worst = _change(rows, mix)
         if sweeps == 0:
             first = worst
             rough = IMPULSES.rough * first if aim == 0.0 and IMPULSES.rough * first > IMPULSES.max_vague else 0.0
@@ -54,7 +54,7 @@ def body_impulses(tree, rows, g, lam, old, w, loose, aim):
             break
         mix_sweeps(mix, True)
         take_impulses(rows, mix.x)
-    _modes(tree, rows, w.alive, w.slides, give)
+    _modes(tree, rows, w.alive, w.slides)
     for k in range(m):
         w.delta[rows.row[k]] = lam[rows.row[k]] - rows.x[k]
     keep(lent)
@@ -69,12 +69,12 @@ def _aim(first):
 
 
 @bare
-def _change(rows, mix, give):
+def _change(rows, mix):
     """A sweep, and what it changes. Returns by how much an impulse has changed its own gap, at most [m]."""
     m, worst = rows.x.shape[0], 0.0
     for k in range(m):
         mix.f[k] = -rows.x[k]
-    body_sweep(rows, give)
+    body_sweep(rows)
     for k in range(m):
         mix.x[k] = rows.x[k]
         mix.f[k] += rows.x[k]
@@ -86,28 +86,29 @@ def _change(rows, mix, give):
 def _give_way(rows, old, give):
     """Slips from now on are less by what contacts may give way where their impulses are not those of the last step."""
     for k in range(rows.x.shape[0]):
-        if rows.friction[k] > 0.0:  # slips and turns
+        if rows.law[k, Law.FRICTION] > 0.0:  # slips and turns
             c = rows.row[k]
             if old[c] == 0.0:
                 old[c] = rows.x[k]
-            rows.gap[k] += give * rows.diagonal[k] * (rows.start[k] - old[c])
+            rows.law[k, Law.OWN] = give * rows.diagonal[k]
+            rows.law[k, Law.GAP] -= give * rows.diagonal[k] * old[c]
+            rows.law[k, Law.INVERSE] /= 1.0 + give
 
 
 @woven
-def _tried(rows, k, give, s, t):
-    """The impulses (y₁, y₂) of the slips or turns k and k + 1 which would end these where they are s and t; |y|; and the share of
-    them that friction allows."""
-    weight = 1.0 / ((1.0 + give) * min(rows.diagonal[k], rows.diagonal[k + 1]))
-    a, b = rows.x[k], rows.x[k + 1]
-    u = a - weight * (s + rows.gap[k] + give * rows.diagonal[k] * (a - rows.start[k]))
-    v = b - weight * (t + rows.gap[k + 1] + give * rows.diagonal[k + 1] * (b - rows.start[k + 1]))
+def _tried(rows, k, s, t):
+    """The impulses (y₁, y₂) of the slips or turns k and k + 1 which would end these, s and t without what gives way; |y|; and the
+    share of them that friction allows."""
+    a, b, inverse = rows.x[k], rows.x[k + 1], rows.law[k, Law.INVERSE]
+    u = a - inverse * (s + rows.law[k, Law.GAP] + rows.law[k, Law.OWN] * a)
+    v = b - inverse * (t + rows.law[k + 1, Law.GAP] + rows.law[k + 1, Law.OWN] * b)
     size = math.sqrt(u * u + v * v)
-    radius = rows.friction[k] * rows.x[rows.normal[k]]
+    radius = rows.law[k, Law.FRICTION] * rows.x[rows.normal[k]]
     return u, v, size, 1.0 if size <= radius else radius / size
 
 
 @bare
-def body_sweep(rows, give):
+def body_sweep(rows):
     """Each row in turn gets the impulse that suits the others."""
     k, m = 0, rows.x.shape[0]
     while k < m:
@@ -115,21 +116,21 @@ def body_sweep(rows, give):
         if rows.rubs[k]:
             h, s, t = pair_sums_3(rows.A, k, rows.q, a, b)
             x = rows.x[k]
-            rows.x[k] = max(x - (h + rows.gap[k]) / rows.diagonal[k], 0.0)
+            rows.x[k] = max(x - (h + rows.law[k, Law.GAP]) * rows.law[k, Law.INVERSE], 0.0)
             x = rows.x[k] - x
-            u, v, _, part = _tried(rows, k + 1, give, s + rows.lead[k + 1] * x, t + rows.lead[k + 2] * x)
+            u, v, _, part = _tried(rows, k + 1, s + rows.law[k + 1, Law.LEAD] * x, t + rows.law[k + 2, Law.LEAD] * x)
             add_pairs_3(rows.q, a, b, rows.U, k, (x, part * u - rows.x[k + 1], part * v - rows.x[k + 2]))
             rows.x[k + 1], rows.x[k + 2] = part * u, part * v
             k += 3
         elif role <= RowRole.HOLDS:
-            x = rows.x[k] - (pair_sums_1(rows.A, k, rows.q, a, b)[0] + rows.gap[k]) / rows.diagonal[k]
+            x = rows.x[k] - (pair_sums_1(rows.A, k, rows.q, a, b)[0] + rows.law[k, Law.GAP]) * rows.law[k, Law.INVERSE]
             x = x if role == RowRole.HOLDS else max(x, 0.0)
             add_pairs_1(rows.q, a, b, rows.U, k, (x - rows.x[k],))
             rows.x[k] = x
             k += 1
         elif role == RowRole.SLIPS:
             s, t = pair_sums_2(rows.A, k, rows.q, a, b)
-            u, v, _, part = _tried(rows, k, give, s, t)
+            u, v, _, part = _tried(rows, k, s, t)
             add_pairs_2(rows.q, a, b, rows.U, k, (part * u - rows.x[k], part * v - rows.x[k + 1]))
             rows.x[k], rows.x[k + 1] = part * u, part * v
             k += 2
@@ -138,7 +139,7 @@ def body_sweep(rows, give):
 
 
 @bare
-def _modes(tree, rows, alive, slides, give):
+def _modes(tree, rows, alive, slides):
     """Which rows act, and which contacts slide."""
     for k in range(rows.x.shape[0]):
         c = rows.row[k]
@@ -149,7 +150,7 @@ def _modes(tree, rows, alive, slides, give):
         alive[c] = alive[link.normal]
         if rows.role[k] == RowRole.SLIPS:
             s, t = pair_sums_2(rows.A, k, rows.q, rows.part[k, 0], rows.part[k, 1])
-            _, _, size, _ = _tried(rows, k, give, s, t)
-            slides[c] = alive[c] and size > rows.friction[k] * rows.x[rows.normal[k]] * (1.0 + 1e-12)
+            _, _, size, _ = _tried(rows, k, s, t)
+            slides[c] = alive[c] and size > rows.law[k, Law.FRICTION] * rows.x[rows.normal[k]] * (1.0 + 1e-12)
         else:
             slides[c] = rows.role[k] == RowRole.SECOND and slides[c - 1]
