@@ -7,8 +7,14 @@ import pytest
 
 from bunraku.kernels.compile import kernel
 from bunraku.kernels.pair_sums import (
-    add_pairs_1, add_pairs_2, add_pairs_3, pair_sums_1, pair_sums_2, pair_sums_3, row_dot,
-)  # fmt: skip
+    add_pairs_1,
+    add_pairs_2,
+    add_pairs_3,
+    pair_sums_1,
+    pair_sums_2,
+    pair_sums_3,
+    row_dot,
+)
 
 
 @kernel

@@ -19,12 +19,12 @@ from bunraku.kernels.pair_sums import add_pairs_1, add_pairs_2, add_pairs_3, pai
 
 
 @inline
-def body_impulses(tree, rows, g, lam, old, w, loose, aim):
+def body_impulses(tree, rows, g, lam, old, w, loose, aim, left):
     """δλ of the `rows`, in w.delta, and which of them act; arguments as of `touch_impulses`.
 
     `aim` is how far sweeps should lower the change that they make [m]: 0 in the first iteration of a step.
-    Returns how far gaps may be from what they should be [m], whether contacts gave way, the change that the first sweep made [m],
-    and `aim`.
+    `left` takes the gaps and slips that these impulses leave, were the step linear. Returns how far these may be from what they
+    should be [m], whether contacts gave way, and `aim`.
     """
     m, wrong = rows.row.shape[0], 0.0
     for c in range(tree.links.shape[0]):
@@ -56,16 +56,20 @@ def body_impulses(tree, rows, g, lam, old, w, loose, aim):
         take_impulses(rows, mix.x)
     _modes(tree, rows, w.alive, w.slides)
     for k in range(m):
+        c = rows.row[k]
+        left[c] = rows.law[k, Law.GAP] + rows.law[k, Law.OWN] * old[c]
+        left[c] += pair_sums_1(rows.A, k, rows.q, rows.part[k, 0], rows.part[k, 1])[0]
+    for k in range(m):
         w.delta[rows.row[k]] = lam[rows.row[k]] - rows.x[k]
     keep(lent)
-    return max(worst, tolerance), give > 0.0, first, aim
+    return max(worst, tolerance), give > 0.0, aim
 
 
 @woven
 def _aim(first):
     """How far a step whose first sweep changes gaps by `first` should lower that [m]."""
     still = IMPULSES.loose_tolerance + IMPULSES.ring_relative * first
-    return min(still, max(IMPULSES.fine_tolerance, min(IMPULSES.fine * first, 0.5 * IMPULSES.max_vague)))
+    return min(still, max(IMPULSES.fine_tolerance, min(IMPULSES.fine * first, 0.25 * IMPULSES.max_vague)))
 
 
 @bare

@@ -58,6 +58,8 @@ class ImpulseOptions(NamedTuple):
     """The same in all iterations of a step together, where bodies move [m]; …"""
     fine_tolerance: float = 1e-9
     """… but not below this [m]."""
+    straight: float = 1e-3
+    """A correction, below which the next iteration of the step takes the same matrices of bodies [rad or m]."""
     max_vague: float = 1e-8
     """How far sweeps that did not end may be from their end in a step that counts [m]."""
 

@@ -49,6 +49,15 @@ def _look(tree, w, o, q0, q1, u, dt, lam, first, placed):
     return changed
 
 
+@bare
+def _bent(rows, g, left):
+    """How far gaps and slips are from those that the last iteration expected."""
+    worst = 0.0
+    for k in range(rows.row.shape[0]):
+        worst = max(worst, abs(g[rows.row[k]] - left[rows.row[k]]))
+    return worst
+
+
 @inline
 def _room(tree, parts, w, bodies):
     """Blocks of the rows that are near; how many of these are swept body by body, and room for them."""
@@ -68,7 +77,7 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
     `rings`: no two bodies have more than one contact. `placed`: w already has the joints at q1. Links must not stretch.
     """
     n, nc = tree.n_dynamic, tree.links.shape[0]
-    last, factored, loose, aim, first, before_first = math.inf, False, False, 0.0, 0.0, 0.0
+    last, factored, loose, aim, bent, left = math.inf, False, False, 0.0, math.inf, np.empty(nc)
     g, r = w.r[n : n + nc], w.r[:n]
     before = old if rings else lam[:nc].copy()
     _look(tree, w, o, q0, q1, u, dt, lam, True, placed)
@@ -91,8 +100,9 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
         if light:
             if fresh:
                 put_rows(tree, parts, blocks, w, rows)
+            bent = math.inf if iteration == 0 or changed else _bent(rows, g, left)
             free_flight(parts, rows, r, g)
-            vague, loose, first, aim = body_impulses(tree, rows, g, lam, before, w, loose, aim)
+            vague, loose, aim = body_impulses(tree, rows, g, lam, before, w, loose, aim, left)
             land(parts, blocks, rows, r, p1)
         else:
             eliminate(tree, parts, blocks, r, g)
@@ -113,12 +123,8 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
             lam[c] -= part * w.delta[c]
         rate = size if fresh else size / last
         small = size * rate < (NEWTON.certain * tolerance if fresh else tolerance)
-        if light:  # gaps tell better than variables what the next iteration would find
-            left = size * rate
-            if before_first > 0.0:
-                left = min(left, first * (first / before_first) ** (2 if fresh else 1))
-            small |= vague < IMPULSES.max_vague and left < vague
-            before_first = first
+        if light:  # what the next iteration would find is about as the square of the correction
+            small |= vague < IMPULSES.max_vague and min(size * rate, 4.0 * bent * (size / last) ** (2 if fresh else 1)) < vague
         elif rings:
             small |= vague < IMPULSES.max_vague and size * rate < vague
         else:
@@ -127,7 +133,7 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
             keep(lent)
             keep(owned)
             return iteration + 1
-        factored, last = size * rate * rate < tolerance, size
+        factored, last = size * rate * rate < tolerance or (light and size < IMPULSES.straight), size
     keep(lent)
     keep(owned)
     return -1
