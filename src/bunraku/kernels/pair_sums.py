@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 from bunraku.kernels.blocks import WIDE
@@ -77,26 +77,6 @@ def _adds(count: int) -> Any:
     return plain if INTERPRETED else intrinsic(compiled)
 
 
-def _row_dot(A, i, B, k, last):
-    return float(A[i, :last] @ B[k, :last])
-
-
-def _row_dot_compiled(_context: Any, A: Any, i: Any, B: Any, k: Any, last: Any) -> Any:
-    def code(context: Any, builder: Any, _signature: Any, values: Any) -> Any:
-        v = Vectors(context, builder)
-        one, other = v.start(A, values[0], values[1]), v.start(B, values[2], values[3])
-        total = cgutils.alloca_once_value(builder, v.everywhere(ir.Constant(ir.DoubleType(), 0.0)))
-        with v.eights(values[4]) as (c, _):
-            at = builder.shl(c, ir.Constant(WORD, 3))
-            product = v.multiply(v.load(builder.add(one, at)), v.load(builder.add(other, at)))
-            builder.store(v.add(builder.load(total), product), total)
-        return _total(v, builder.load(total))
-
-    return types.float64(A, i, B, k, last), code
-
-
-row_dot: Any = _row_dot if INTERPRETED else intrinsic(_row_dot_compiled)
-"""A[i] · B[k] over the columns before `last`; behind these are zeros, up to a multiple of eight."""
 pair_sums_1, pair_sums_2, pair_sums_3 = _sums(1), _sums(2), _sums(3)
 """The sums A[2l] · Q[a] + A[2l + 1] · Q[b] of one, two or three rows l = k, k + 1, …"""
 add_pairs_1, add_pairs_2, add_pairs_3 = _adds(1), _adds(2), _adds(3)

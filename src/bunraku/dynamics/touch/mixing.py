@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bunraku.kernels.blocks import add_row, padded
 from bunraku.kernels.compile import bare, inline
-from bunraku.kernels.pair_sums import row_dot
 from bunraku.spatial.linalg import pivoted_solve
 
 
@@ -31,12 +29,10 @@ class Mixer(NamedTuple):
     """(m,) by which squares of changes count."""
     last_x: Any
     last_f: Any
-    rows: Any
-    """(2, padded) x, and scratch: changes times their weights."""
     dx: Any
-    """(depth, padded) differences of the last results."""
+    """(depth, m) differences of the last results."""
     df: Any
-    """(depth, padded) differences of the last changes."""
+    """(depth, m) differences of the last changes."""
     A: Any
     """(depth, depth) products of `df`."""
     B: Any
@@ -80,12 +76,11 @@ MIXING = MixingOptions()
 @inline
 def mixer(m):
     """A Mixer of m numbers, at its start."""
-    depth, rows = MIXING.depth, np.zeros((2, padded(m)))
+    depth = MIXING.depth
     return Mixer(
-        x=rows[0, :m], f=np.empty(m), weight=np.empty(m), last_x=np.empty(m), last_f=np.empty(m), rows=rows,
-        dx=np.zeros((depth, padded(m))), df=np.zeros((depth, padded(m))), A=np.zeros((depth, depth)),
-        B=np.empty((depth, depth + 1)), best=np.empty(m), least=np.full(1, math.inf), count=np.zeros(1, np.int64), way=np.zeros(2),
-        plain=np.array([0, MIXING.plain]),
+        x=np.empty(m), f=np.empty(m), weight=np.empty(m), last_x=np.empty(m), last_f=np.empty(m), dx=np.empty((depth, m)),
+        df=np.empty((depth, m)), A=np.zeros((depth, depth)), B=np.empty((depth, depth + 1)), best=np.empty(m),
+        least=np.full(1, math.inf), count=np.zeros(1, np.int64), way=np.zeros(2), plain=np.array([0, MIXING.plain]),
     )  # fmt: skip
 
 
@@ -125,7 +120,8 @@ def mix_sweeps(mix, careful):
     mix.count[0] += 1
     if used > 0 and _shares(mix, used):
         for i in range(used):
-            add_row(mix.rows, 0, -mix.B[i, used], mix.dx, i, 0, m)
+            for k in range(m):
+                mix.x[k] -= mix.B[i, used] * mix.dx[i, k]
 
 
 @bare
@@ -148,9 +144,11 @@ def _learn(mix, at, used):
     m = mix.x.shape[0]
     for k in range(m):
         mix.dx[at, k], mix.df[at, k] = mix.x[k] - mix.last_x[k], mix.f[k] - mix.last_f[k]
-        mix.rows[1, k] = mix.weight[k] * mix.df[at, k]
     for i in range(used):
-        mix.A[i, at] = mix.A[at, i] = row_dot(mix.df, i, mix.rows, 1, m)
+        total = 0.0
+        for k in range(m):
+            total += mix.weight[k] * mix.df[i, k] * mix.df[at, k]
+        mix.A[i, at] = mix.A[at, i] = total
 
 
 @bare
@@ -159,11 +157,12 @@ def _shares(mix, used):
     trace = 0.0
     for i in range(used):
         trace += mix.A[i, i]
-    for k in range(mix.x.shape[0]):
-        mix.rows[1, k] = mix.weight[k] * mix.f[k]
     for i in range(used):
+        total = 0.0
+        for k in range(mix.x.shape[0]):
+            total += mix.weight[k] * mix.df[i, k] * mix.f[k]
         for j in range(used):
             mix.B[i, j] = mix.A[i, j]
         mix.B[i, i] += MIXING.ridge * trace
-        mix.B[i, used] = row_dot(mix.df, i, mix.rows, 1, mix.x.shape[0])
+        mix.B[i, used] = total
     return trace > 0.0 and pivoted_solve(mix.B, used)
