@@ -142,7 +142,7 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w, rings, loose):
     keep(planned)
     if exact or (give == 0.0 and not many):
         return 0.0, give > 0.0
-    return max(worst, tolerance) if rings else tolerance, give > 0.0
+    return max(worst, tolerance), give > 0.0
 
 
 @bare

@@ -128,7 +128,7 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
         elif rings:
             small |= vague < IMPULSES.max_vague and size * rate < vague
         else:
-            small |= size < 2.0 * vague
+            small = (small or size < 2.0 * vague) and vague < IMPULSES.max_vague
         if small and not open_links(tree, w, NEWTON.max_gap + 100.0 * size + 10.0 * vague):
             keep(lent)
             keep(owned)
