@@ -2,7 +2,9 @@
 
 With Δx_i, Δf_i the differences of the last few results x and changes f, the shares γ are those for which |f − Σ γ_i Δf_i| is least.
 The iteration goes on from x − Σ γ_i Δx_i. Where changes grow instead, what was learnt is forgotten; a careful iteration also goes
-on from where its change was least, for a while without mixing: so it ends wherever the plain iteration does.
+on from where its change was least, for a while without mixing: so it ends wherever the plain iteration does. Meanwhile it goes
+further along a change that stays as it was, each time twice as far, up to where the change turns: impulses of bodies that are about
+to slip grow slowly and steadily, and mixing would lead back to where they began.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ class Mixer(NamedTuple):
     """(1,) that change, |f|."""
     count: Any
     """(1,) iterations."""
+    way: Any
+    """(2,) where it is not mixed: how many changes it goes further, and the size |f| of the last."""
     plain: Any
     """(2,) iterations that are not mixed: how many still, and how many after the last time that changes grew."""
 
@@ -52,6 +56,14 @@ class MixingOptions(NamedTuple):
     """How many differences are kept."""
     growth: float = 2.0
     """How much larger than the least a change may be before what was learnt is forgotten."""
+    careful_growth: float = 1.3
+    """The same where the iteration is careful."""
+    alike: float = 0.8
+    """Cosine between two changes above which they are along one line."""
+    first_way: float = 0.5
+    """Half of how many changes it goes further the first time."""
+    max_way: float = 64.0
+    """How many changes it goes further, at most."""
     plain: int = 4
     """Half as many iterations as are not mixed after changes grew for the first time; twice as many each further time."""
     ridge: float = 1e-10
@@ -68,7 +80,7 @@ def mixer(m):
     return Mixer(
         x=np.empty(m), f=np.empty(m), weight=np.empty(m), last_x=np.empty(m), last_f=np.empty(m), dx=np.empty((depth, m)),
         df=np.empty((depth, m)), A=np.zeros((depth, depth)), B=np.empty((depth, depth + 1)), best=np.empty(m),
-        least=np.full(1, math.inf), count=np.zeros(1, np.int64), plain=np.array([0, MIXING.plain]),
+        least=np.full(1, math.inf), count=np.zeros(1, np.int64), way=np.zeros(2), plain=np.array([0, MIXING.plain]),
     )  # fmt: skip
 
 
@@ -85,14 +97,16 @@ def mix_sweeps(mix, careful):
     size = math.sqrt(size)
     if mix.plain[0] > 0:
         mix.plain[0] -= 1
+        _go_on(mix, size)
         return
     if size > MIXING.growth * mix.least[0] and not careful:
         mix.count[0], mix.least[0] = 0, size
-    if size > MIXING.growth * mix.least[0]:
+    if size > MIXING.careful_growth * mix.least[0] and careful:
         for k in range(m):
             mix.x[k] = mix.best[k]
         mix.plain[1] *= 2
         mix.count[0], mix.least[0], mix.plain[0] = 0, math.inf, mix.plain[1]
+        mix.way[0], mix.way[1] = MIXING.first_way, 0.0
         return
     if size < mix.least[0]:
         mix.least[0] = size
@@ -108,6 +122,20 @@ def mix_sweeps(mix, careful):
         for i in range(used):
             for k in range(m):
                 mix.x[k] -= mix.B[i, used] * mix.dx[i, k]
+
+
+@bare
+def _go_on(mix, size):
+    """Goes further along a change of this size, if it is like the last."""
+    along = 0.0
+    for k in range(mix.x.shape[0]):
+        along += mix.weight[k] * mix.f[k] * mix.last_f[k]
+    alike = mix.way[1] > 0.0 and along > MIXING.alike * size * mix.way[1] and 0.5 * mix.way[1] < size < 2.0 * mix.way[1]
+    mix.way[0], mix.way[1] = min(2.0 * mix.way[0], MIXING.max_way) if alike else MIXING.first_way, size
+    for k in range(mix.x.shape[0]):
+        mix.last_f[k] = mix.f[k]
+        if alike:
+            mix.x[k] += mix.way[0] * mix.f[k]
 
 
 @bare

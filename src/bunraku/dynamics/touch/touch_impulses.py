@@ -52,6 +52,14 @@ class ImpulseOptions(NamedTuple):
     """`relative` from then on."""
     ring_relative: float = 1e-3
     """Where no faces meet: sweeps end where they change a thousandth of what the first of them did."""
+    rough: float = 1e-2
+    """By which factor sweeps over bodies lower the change of the first, where another iteration of the step follows anyway."""
+    fine: float = 3e-6
+    """The same in all iterations of a step together, where bodies move [m]; …"""
+    fine_tolerance: float = 1e-9
+    """… but not below this [m]."""
+    straight: float = 1e-3
+    """A correction, below which the next iteration of the step takes the same matrices of bodies [rad or m]."""
     max_vague: float = 1e-8
     """How far sweeps that did not end may be from their end in a step that counts [m]."""
 
@@ -134,7 +142,7 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w, rings, loose):
     keep(planned)
     if exact or (give == 0.0 and not many):
         return 0.0, give > 0.0
-    return max(worst, tolerance) if rings else tolerance, give > 0.0
+    return max(worst, tolerance), give > 0.0
 
 
 @bare

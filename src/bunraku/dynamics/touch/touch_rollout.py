@@ -110,7 +110,7 @@ def touch_rollout(
         for c in range(nl):
             sums[c] = 0.0
         got, at, length, stuck, bounces, logged = 0, 0, MANIFOLD.parts, False, True, done[1]
-        if done[1] + laid.route.shape[0] * laid.route.shape[1] > ints.shape[0]:
+        if done[1] + laid.route.shape[0] * laid.route.shape[1] + (t.number[0] if k > 0 else 0) > ints.shape[0]:
             break
         while at < MANIFOLD.parts:
             part = dt * length / MANIFOLD.parts

@@ -245,7 +245,7 @@ class TouchSimulation(Simulation):
         self._fit()
         tree, done, first = self.figure.compiled.tree, np.zeros(3, np.int64), 0
         self._rows, self._numbers, self._logs = [], [], None
-        room = 64 + 8 * len(self.bodies.things) + self._laid.route.size + 4 * len(K)
+        room = 64 + 64 * len(self.bodies.things) + self._laid.route.size + 4 * len(K)
         while first < len(K):
             rows, numbers = np.empty((room, 3), np.int64), np.empty((room, 9))
             last = slice(first, None)

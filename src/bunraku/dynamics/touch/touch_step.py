@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from bunraku.dynamics.lagrangian import slopes
+from bunraku.dynamics.touch.body_rows import are_bodies, body_rows, free_flight, land, put_rows
+from bunraku.dynamics.touch.body_sweeps import body_impulses
 from bunraku.dynamics.touch.row_slopes import row_slopes
 from bunraku.dynamics.touch.touch_impulses import IMPULSES, touch_impulses
 from bunraku.dynamics.touch.touch_parts import blocks_of, eliminate, fill_blocks, substitute
 from bunraku.dynamics.variational import NEWTON, choose, equations, midpoint, open_links
-from bunraku.kernels.compile import bare, borrow, keep, unit, woven
+from bunraku.kernels.compile import bare, borrow, inline, keep, unit, woven
 from bunraku.kinematics.tree import place
 
 
@@ -42,6 +46,27 @@ def _look(tree, w, o, q0, q1, u, dt, lam, first, at):
     return changed
 
 
+@bare
+def _bent(rows, g, left):
+    """How far gaps and slips are from those that the last iteration expected."""
+    worst = 0.0
+    for k in range(rows.row.shape[0]):
+        worst = max(worst, abs(g[rows.row[k]] - left[rows.row[k]]))
+    return worst
+
+
+@inline
+def _room(tree, parts, w, bodies):
+    """Blocks of the rows that are near; how many of these are swept body by body, and room for them."""
+    m = 0
+    for c in range(tree.links.shape[0]):
+        m += w.near[c]
+    if not bodies or m <= IMPULSES.few_rows:
+        return blocks_of(tree, parts, w.near), 0, body_rows(parts, 0)
+    nobody = np.zeros(w.near.shape[0], np.bool_)
+    return blocks_of(tree, parts, nobody), m, body_rows(parts, m)
+
+
 @unit("int64", allocates=True)
 def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolerance, most, rings, placed, end):
     """Solves one step; arguments and result as of bunraku.dynamics.variational.step, `old` is λ of the last.
@@ -49,14 +74,16 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
     `rings`: no two bodies have more than one contact. `placed`: `end` already has the joints at q1. Links must not stretch.
     """
     n, nc = tree.n_dynamic, tree.links.shape[0]
-    last, factored, loose = math.inf, False, False
+    last, factored, loose, aim, bent, left = math.inf, False, False, 0.0, math.inf, np.empty(nc)
     g, r = w.r[n : n + nc], w.r[:n]
     before = old if rings else lam[:nc].copy()
     joints = tree.joints
     if not placed:
         place(joints, 0, joints.shape[0], q1, o, end.R, end.p, end.S)
     _look(tree, w, o, q0, q1, u, dt, lam, True, end)
-    lent = blocks_of(tree, parts, w.near)
+    bodies = rings and are_bodies(parts)
+    lent, counted, owned = _room(tree, parts, w, bodies)
+    light = counted > 0
     for iteration in range(most):
         changed = False
         if iteration > 0:
@@ -64,22 +91,33 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
             changed = _look(tree, w, o, q0, q1, u, dt, lam, False, end)
         if changed:
             keep(lent)
-            lent = blocks_of(tree, parts, w.near)
-        blocks = borrow(lent)
+            keep(owned)
+            lent, counted, owned = _room(tree, parts, w, bodies)
+            light = counted > 0
+        blocks, rows = borrow(lent), borrow(owned)
         fresh = changed or not factored
         _residual(tree, w, q0, p0, dt, share, lam, p1)
         if fresh:
             fill_blocks(tree, parts, blocks, w, dt, share, u, o)
         equations(tree, w, dt, q0, q1, lam)
-        eliminate(tree, parts, blocks, r, g)
-        vague, loose = touch_impulses(tree, parts, blocks, g, lam, before, w, rings, loose)
-        substitute(tree, parts, blocks, w.delta, r, p1)
+        if light:
+            if fresh:
+                put_rows(tree, parts, blocks, w, rows)
+            bent = math.inf if iteration == 0 or changed else _bent(rows, g, left)
+            free_flight(parts, rows, r, g)
+            vague, loose, aim = body_impulses(tree, rows, g, lam, before, w, loose, aim, left)
+            land(parts, blocks, rows, r, p1)
+        else:
+            eliminate(tree, parts, blocks, r, g)
+            vague, loose = touch_impulses(tree, parts, blocks, g, lam, before, w, rings, loose)
+            substitute(tree, parts, blocks, w.delta, r, p1)
         size, total = 0.0, 0.0
         for i in range(n):
             size = max(size, abs(r[i]))
             total += r[i]
         if not (size < 1e6 and abs(total) < math.inf):
             keep(lent)
+            keep(owned)
             return -1
         part = 1.0 if size < NEWTON.max_correction else NEWTON.max_correction / size
         for i in range(n):
@@ -88,13 +126,17 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
             lam[c] -= part * w.delta[c]
         rate = size if fresh else size / last
         small = size * rate < (NEWTON.certain * tolerance if fresh else tolerance)
-        if rings:
+        if light:  # what the next iteration would find is about as the square of the correction
+            small |= vague < IMPULSES.max_vague and min(size * rate, 4.0 * bent * (size / last) ** (2 if fresh else 1)) < vague
+        elif rings:
             small |= vague < IMPULSES.max_vague and size * rate < vague
         else:
-            small |= size < 2.0 * vague
+            small = (small or size < 2.0 * vague) and vague < IMPULSES.max_vague
         if small and not open_links(tree, w, NEWTON.max_gap + 100.0 * size + 10.0 * vague):
             keep(lent)
+            keep(owned)
             return iteration + 1
-        factored, last = size * rate * rate < tolerance, size
+        factored, last = size * rate * rate < tolerance or (light and size < IMPULSES.straight), size
     keep(lent)
+    keep(owned)
     return -1
