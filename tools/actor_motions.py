@@ -7,19 +7,26 @@ A gesture is a row of stances. From stance to stance the body follows smoothly, 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 from gestures import GESTURES, Gesture
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
 from stances import Stance, angles
-from string_pulls import hung, slopes_of
+from string_pulls import Footing, PullOptions, hung, slopes_of
 
-from bunraku import Motion, library, settle
+from bunraku import Motion, library
+from bunraku.choreography.company import BoardOptions
 from bunraku.choreography.motion_library import MOTION_FOLDER, SAMPLE_RATE, repertoire_of, save_pieces
 from bunraku.choreography.puppet import Puppet
+from bunraku.choreography.rehearse import Hung
 from bunraku.choreography.repertoire import MotionPiece
-from bunraku.dynamics import Simulation
+from bunraku.choreography.soles import feet_of
+from bunraku.collision.manifold.touch_rules import Matter, Touch
+from bunraku.dynamics.touch.touch_simulation import TouchSimulation
+from bunraku.kinematics.ways import lengths_along
+from bunraku.scene import Scene
 from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
@@ -27,13 +34,13 @@ FIGURE = library.actor()
 DT = 0.02  # [s]
 # Slopes of the right strings along x and y: at rest, and the ranges that keep them clear of head and trunk.
 SLOPES = {
-    "shoulder": ((0.2, 0.0), (0.14, -0.2), (0.35, 0.2)),
-    "back": ((0.0, -0.25), (-0.15, -0.6), (0.15, -0.15)),
+    "shoulder": ((0.2, 0.05), (0.14, -0.2), (0.35, 0.2)),
+    "back": ((0.0, -0.35), (-0.15, -0.7), (0.15, -0.2)),
     "head": ((0.08, 0.02), (0.02, -0.3), (0.3, 0.3)),
     "arm": ((0.07, 0.15), (-0.25, -0.3), (0.6, 0.6)),
     "arm_elbow": ((0.18, 0.0), (0.1, -0.4), (0.7, 0.4)),
     "leg": ((0.05, 0.2), (0.02, 0.1), (0.3, 0.6)),
-    "leg_toe": ((0.05, 0.2), (-0.05, 0.1), (0.3, 0.6)),
+    "leg_shin": ((0.05, 0.2), (-0.05, 0.1), (0.3, 0.6)),
 }
 
 
@@ -47,11 +54,31 @@ def _leaning(which: int) -> Array:
     return np.array(out)
 
 
+def footing() -> Footing:
+    """The feet of the actor, and the boards at z = 0, just below them."""
+    return Footing(FIGURE, feet_of(Puppet(FIGURE, FIGURE.start)), 0.0)
+
+
 def standing() -> Array:
-    """The actor at rest."""
+    """The actor at rest, on its feet."""
     still = np.repeat(Stance().row[None], 3, 0)
-    q = angles(FIGURE, FIGURE.start, still)
-    return settle(FIGURE, hung(FIGURE, q, DT, _leaning(0), np.stack([_leaning(1), _leaning(2)]), np.zeros(3))[0][1])
+    q = hung(
+        FIGURE, angles(FIGURE, FIGURE.start, still), DT, _leaning(0), np.stack([_leaning(1), _leaning(2)]), np.zeros(3), footing()
+    )
+    out = _settled(q[0][1])
+    for foot in footing().strings:  # with strings of legs that are slack by as much as in all motions
+        for k in foot:
+            name = FIGURE.index(f"{FIGURE.strings[k].name}_length")
+            out[name] += PullOptions().slack + lengths_along(FIGURE, out[None])[0, k] - out[name]
+    return _settled(out)
+
+
+def _settled(q: Array) -> Array:
+    """Where the actor comes to rest on the boards, with these hands."""
+    touch = Touch(matter=Matter(friction=BoardOptions().friction))
+    run = TouchSimulation(FIGURE, q, scene=Scene("boards", floor=-BoardOptions().gap), touch=touch, dt=DT)
+    hands = np.repeat(q[None, FIGURE.n_dynamic :], round(8.0 / DT), 0)
+    return np.asarray(run.run(hands).q[-1])
 
 
 def stances_over(gesture: Gesture, t: Array) -> Array:
@@ -83,26 +110,49 @@ def with_hands(q: Array, rest: Array, gesture: Gesture, heading: Array) -> Array
     for k, string in enumerate(FIGURE.strings):
         if "leg" in string.name and gesture.steps is not None:
             side = (1, -1.0) if "left" in string.name else (0, 1.0)
-            ranges[side[0], k, 0] = side[1] * gesture.legs[0]
-            ranges[0, k, 1] = gesture.legs[1]
+            outward, ahead = gesture.shins if "shin" in string.name else gesture.legs
+            ranges[side[0], k, 0], ranges[0, k, 1] = side[1] * outward, ahead
+        if string.name.endswith("arm_elbow"):
+            ranges[1, k, 1] = gesture.elbows
         if string.name == "left_arm":
             ranges[1, k, 0] = -gesture.arms_in
         if string.name == "right_arm":
             ranges[0, k, 0] = gesture.arms_in
-    return hung(FIGURE, q, DT, slopes_of(FIGURE, rest), ranges, heading)[0]
-
-
-def simulated(asked: Array, rest: Array) -> tuple[Array, Array]:
-    """What the actor does when the hands move as in `asked` (T, n_q), and the tensions [N]."""
-    run = Simulation(FIGURE, rest, dt=DT).run(asked[1:, FIGURE.n_dynamic :])
-    return np.concatenate([rest[None], run.q]), run.impulse[:, : len(FIGURE.strings)] / DT
+    rested = slopes_of(FIGURE, rest)
+    loose = rested.copy()
+    if gesture.aside is not None:
+        for k, string in enumerate(FIGURE.strings):
+            if "leg" in string.name:
+                loose[k] = gesture.aside[0] * (-1 if "left" in string.name else 1), gesture.aside[1]
+    ranges[0], ranges[1] = np.minimum(ranges[0], loose), np.maximum(ranges[1], loose)
+    return hung(FIGURE, q, DT, rested, ranges, heading, footing(), loose)[0]
 
 
 def arrived(made: Array, rest: Array) -> Array:
-    """`made` (T, n_q), sampled for the library, with what is left of swings at its end removed over the last second, so that
-    pieces join."""
+    """`made` (T, n_q), sampled for the library, from `rest` on, and with what is left of swings at its end removed over the last
+    second, so that pieces join."""
     share = eased(1.0 - (np.arange(len(made))[::-1] / SAMPLE_RATE))[:, None]
-    return np.asarray(made + share * (rest - made[-1]))
+    return np.concatenate([rest[None], (made + share * (rest - made[-1]))[1:]])
+
+
+def aimed(gesture: Gesture, puppet: Puppet, rounds: int = 2, share: float = 0.5) -> Gesture:
+    """A walk whose steps land where they should: what a try went too far, the next one aims nearer, by this `share`."""
+    steps, feet = gesture.steps, feet_of(puppet)
+    if steps is None or steps.turns:
+        return gesture
+    aims = np.zeros(steps.count)
+    for _ in range(rounds):
+        gesture = replace(gesture, steps=replace(steps, aims=tuple(aims)))
+        wanted = wanted_of(gesture, puppet.rest)
+        run = Hung(puppet).followed(with_hands(wanted, puppet.rest, gesture, np.zeros(len(wanted))))
+        assert run is not None, "it cannot be simulated"
+        for k in range(steps.count):
+            sample = round(steps.landed(k) / DT)
+            row = run.x[None, min(sample, len(run.x) - 1), : FIGURE.n_q]
+            at = feet[k % 2].places(FIGURE, row)[0, :, 1].mean() - feet[k % 2].places(FIGURE, puppet.rest[None])[0, :, 1].mean()
+            aims[k] -= share * (at - steps.place(k))
+        print(f"  aims {np.round(aims, 3)}", flush=True)
+    return replace(gesture, steps=replace(steps, aims=tuple(aims)))
 
 
 def made_of(gesture: Gesture, puppet: Puppet) -> tuple[Array, Array | None]:
@@ -113,9 +163,11 @@ def made_of(gesture: Gesture, puppet: Puppet) -> tuple[Array, Array | None]:
     heading = way if gesture.steps is not None and gesture.steps.turns and way is not None else np.zeros(len(t))
     made = wanted
     if gesture.parts:
-        made, tension = simulated(with_hands(wanted, puppet.rest, gesture, heading), puppet.rest)
+        run = Hung(puppet).followed(with_hands(wanted, puppet.rest, gesture, heading))
+        assert run is not None, "it cannot be simulated"
+        made = run.x[:, : FIGURE.n_q]
         away = np.abs(made - wanted)[:, : FIGURE.n_dynamic]
-        print(f"  off by {np.sqrt(np.mean(away**2)):.3f} rad rms, {np.mean(tension <= 0):.1%} slack", flush=True)
+        print(f"  off by {np.sqrt(np.mean(away**2)):.3f} rad rms, {np.mean(run.impulse <= 0):.1%} slack", flush=True)
     if way is not None:
         ahead = np.zeros(len(t)) if heading is way else way
         made = puppet.placed(made, np.zeros(len(t)), -ahead, -heading)
@@ -128,7 +180,7 @@ def main(names: list[str]) -> None:
     every = round(1.0 / (SAMPLE_RATE * DT))
     for name in names or GESTURES:
         print(name, flush=True)
-        gesture = GESTURES[name]
+        gesture = aimed(GESTURES[name], puppet)
         made, way = made_of(gesture, puppet)
         motion = Motion.of(FIGURE, DT * np.arange(len(made))[::every], arrived(made[::every], puppet.rest))
         steps = None if way is None else way[::every]

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from stances import REST_HIPS, SIZE, Stance, reach
 
+from bunraku.spatial.rest_to_rest import eased
+
 Array = NDArray[np.float64]
 ARM, ARMS, LEGS = ("right_arm",), ("left_arm", "right_arm"), ("left_leg", "right_leg")
 ALL = ("torso", "head", *ARMS, *LEGS)
@@ -25,6 +27,14 @@ class Steps:
     time: float
     """Duration of one step [s]."""
     count: int = 5
+    both: float = 0.1
+    """Share of a step in which both feet stand, at its beginning, and as long at its end."""
+    rise: float = 0.08
+    """Share of a swing in which the foot only rises, at its beginning, and as long only sinks, at its end."""
+    aims: tuple[float, ...] = ()
+    """How much farther than `length` asks each step aims [m, or rad]; legs swing past where they should land."""
+    hips: tuple[float, float] = (-0.03, -0.02)
+    """Where the hips are meanwhile, ahead of and above where they are at rest [m]."""
 
     @property
     def duration(self) -> float:
@@ -41,15 +51,23 @@ class Steps:
         speed = self.length / self.time
         return np.asarray(speed * (_ramp(t - self.time, self.time) - _ramp(t - self.duration + self.time / 2, self.time)))
 
+    def place(self, k: int) -> float:
+        """Where step number `k` should land along the way."""
+        return self.length * (min(k, self.count - 2) + 0.5)
+
+    def landed(self, k: int) -> float:
+        """When step number `k` stands [s]."""
+        return (k + 1) * self.time
+
     def foot(self, t: Array, first: int) -> tuple[Array, Array]:
         """Where a foot is at times `t` [s] along the way, and how high [m]; `first` is its first step, 0 or 1."""
         at, high = np.zeros(len(t)), np.zeros(len(t))
         here = 0.0
         for k in range(first, self.count, 2):
-            there = self.length * (min(k, self.count - 2) + 0.5)
-            s = np.clip(t / self.time - k, 0.0, 1.0)
-            at += (there - here) * s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
-            high += self.lift * np.sin(np.pi * s) ** 4  # so that the knee, which goes with its root, bends smoothly
+            there = self.place(k) + (self.aims[k] if self.aims else 0.0)
+            s = np.clip((t / self.time - k - self.both) / (1.0 - 2.0 * self.both), 0.0, 1.0)
+            at += (there - here) * eased((s - self.rise) / (1.0 - 2.0 * self.rise))
+            high += self.lift * 16.0 * (s * (1.0 - s)) ** 2
             here = there
         return at, high
 
@@ -57,12 +75,14 @@ class Steps:
         """Stances over time, where the steps lead."""
         rows = np.repeat(Stance().row[None], len(t), 0)
         way = self.way(t)
+        begun = eased(np.minimum(t, self.duration - t) / self.time)
+        rows[:, 2] = begun * self.hips[1]
         if self.turns:
             rows[:, 5] = np.degrees(way)
             x, y = REST_HIPS[:2]
             rows[:, 0], rows[:, 1] = np.cos(way) * x - np.sin(way) * y - x, np.sin(way) * x + np.cos(way) * y - y
         else:
-            rows[:, 1] = way
+            rows[:, 1] = way + begun * self.hips[0]
             swing = 18.0 * np.sin(np.pi * (t / self.time - 0.5)) * np.clip(np.minimum(t, self.duration - t) / self.time, 0, 1)
             rows[:, 18] -= swing
             rows[:, 22] += swing
@@ -93,8 +113,14 @@ class Gesture:
     travels: bool = False
     arms_in: float = -0.25
     """Smallest slope outward of the strings of the hands: a negative one lets them cross the face."""
-    legs: tuple[float, float] = (0.0, 0.1)
-    """Smallest slopes outward and ahead of the strings of the legs. Those that may lean back must lean outward, past the trunk."""
+    legs: tuple[float, float] = (-0.06, 0.0)
+    """Smallest slopes outward and ahead of the strings of the knees, where steps are taken."""
+    shins: tuple[float, float] = (0.03, 0.05)
+    """The same for the strings of the shins, which pass the trunk at its side."""
+    elbows: float = 0.4
+    """Largest slope ahead of the strings of the elbows: a negative one keeps them behind forearms that are raised."""
+    aside: tuple[float, float] | None = None
+    """Slopes outward and ahead of the strings of legs that stand, where those at rest would meet the trunk or an arm."""
     steps: Steps | None = None
     """Steps that carry the actor, instead of keys."""
 
@@ -130,13 +156,13 @@ HIGH, LOWER = (
 )
 APART, TOGETHER = (
     Stance(left_arm=reach(0.13, 0.3, 0.0), right_arm=reach(0.13, 0.3, 0.0)),
-    Stance(left_arm=reach(-0.158, 0.3, 0.0), right_arm=reach(-0.158, 0.3, 0.0)),
+    Stance(left_arm=reach(-0.175, 0.3, 0.0), right_arm=reach(-0.175, 0.3, 0.0)),
 )
 OPEN = Stance(left_arm=reach(0.33, 0.16, -0.12), right_arm=reach(0.33, 0.16, -0.12), head=(0, 26, 0))
-DOWN = Stance(hips=(0, -0.1, -0.016), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(20, 62, 0, 20), right_arm=(20, 62, 0, 20))
+DOWN = Stance(hips=(0, -0.05, -0.02), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(20, 62, 0, 20), right_arm=(20, 62, 0, 20))
 YES, NO = Stance(head=(38, 0, 0)), Stance(head=(-12, 0, 0))
 RAISE, KICK = Stance(right_foot=(0, 0.33, 0.2, 0)), Stance(right_foot=(0, 0.66, 0.5, 0), lean=(-8, 0, 0))
-STEP = Stance(left_foot=(0, 0.32, 0.36, 0), right_arm=(15, 60, 0, 40), left_arm=(40, -5, 0, 25))
+STEP = Stance(left_foot=(0, 0.3, 0.33, 0), right_arm=(15, 60, 0, 40), left_arm=(40, -5, 0, 25))
 LEAN = Stance(hips=(0.015, -0.03, -0.012), lean=(0, 16, 0), head=(0, 8, 0))
 TURN = Stance(
     lean=(0, 0, 40),
@@ -156,12 +182,12 @@ HEEL = replace(DANCE, hips=(0, 0, 0.04), left_foot=(-0.06, 0.5, 0.28, 0), right_
 OTHER = replace(DANCE, hips=(0, 0, 0.04), right_foot=(0.06, 0.5, 0.28, 0), left_foot=(0, 0, 0.04, 0), lean=(-4, -7, 0))
 BETWEEN = replace(DANCE, hips=(0, -0.02, -0.01))
 
-WALK, TURNING = Steps(0.3, False, 0.07, 0.82), Steps(0.36, True, 0.06, 0.8, 7)
+WALK, TURNING = Steps(0.22, False, 0.06, 0.9, 6), Steps(0.32, True, 0.06, 1.0, 7)
 
 
 def walking(steps: Steps, text: str) -> Gesture:
     """A gesture of steps."""
-    return Gesture(((0.0, REST), (steps.duration, REST)), LEGS, text, steps.loop, travels=True, legs=(0.1, -0.15), steps=steps)
+    return Gesture(((0.0, REST), (steps.duration, REST)), ("torso", *LEGS), text, steps.loop, travels=True, steps=steps)
 
 
 GESTURES = {
@@ -173,14 +199,18 @@ GESTURES = {
     "salute": Gesture(keyed(HAT, HAT, step=1.2, lead=1.0), ARM, "hand to the hat"),
     "point": Gesture(keyed(THERE, THERE, step=0.9, lead=1.0), ("right_arm", "head"), "points to its right"),
     "beckon": Gesture(keyed(*(OUT, HERE) * 3, OUT, step=0.6, lead=0.9), ("right_arm", "head"), "come here", (0.9, 2.1)),
-    "cheer": Gesture(keyed(HIGH, LOWER, HIGH, LOWER, HIGH, step=0.6, lead=0.9), (*ARMS, "head"), "both hands up", (0.9, 2.1)),
-    "clap": Gesture(keyed(*(APART, TOGETHER) * 3, APART, step=0.7, lead=1.0), ARMS, "claps its hands", (1.0, 2.4)),
+    "cheer": Gesture(
+        keyed(HIGH, LOWER, HIGH, LOWER, HIGH, step=0.6, lead=0.9), (*ARMS, "head"), "both hands up", (0.9, 2.1), elbows=-0.3
+    ),
+    "clap": Gesture(
+        keyed(*(APART, TOGETHER) * 3, APART, step=0.7, lead=1.0), ARMS, "claps its hands", (1.0, 2.4), aside=(0.05, 0.5)
+    ),
     "shrug": Gesture(keyed(OPEN, OPEN, step=0.7, lead=0.9), (*ARMS, "head"), "who knows"),
     "bow": Gesture(keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down"),
     "nod": Gesture(keyed(YES, NO, YES, NO, YES, step=0.5, lead=0.6), ("head",), "says yes", (0.6, 1.6)),
     "kick": Gesture(((0, REST), (0.9, RAISE), (1.6, KICK), (1.9, KICK), (2.6, RAISE), (3.5, REST)), ("right_leg",), "kicks a leg"),
     "march": Gesture(
-        keyed(*(STEP, mirrored(STEP)) * 2, step=0.7, lead=0.7), (*ARMS, *LEGS), "steps on the spot", (0.7, 2.1),
+        keyed(*(STEP, mirrored(STEP)) * 2, step=0.85, lead=0.85), ("torso", *ARMS, *LEGS), "steps on the spot", (0.85, 2.55),
     ),
     "walk": walking(WALK, "walks to a place"),
     "turn": walking(TURNING, "turns to face another way"),
@@ -194,6 +224,6 @@ GESTURES = {
     ),
     "hop": Gesture(keyed(CROUCH, AIR, CROUCH, AIR, CROUCH, step=0.5, lead=0.6), ALL, "hops twice"),
     "polka": Gesture(
-        keyed(*(BETWEEN, HEEL, BETWEEN, OTHER) * 2, BETWEEN, step=0.5, lead=0.9), ALL, "a dance step", (0.9, 2.9),
+        keyed(*(BETWEEN, HEEL, BETWEEN, OTHER) * 2, BETWEEN, step=0.6, lead=0.9), ALL, "a dance step", (0.9, 3.3),
     ),
 }  # fmt: skip

@@ -14,8 +14,8 @@ from bunraku.spatial import so3
 
 Array = NDArray[np.float64]
 SIZE = ActorSizes()
-SOLE = 0.067  # height of the ankle over the boards [m]
-REST_HIPS = (0.0, -0.125, -0.0125)  # from where legs would be straight [m]: thighs lean forward, shins are vertical
+SOLE = SIZE.sole[3]  # height of the ankle over the boards [m]
+REST_HIPS = (0.0, -0.085, -0.022)  # from where legs would be straight [m]: knees bent, shins that lean forward a little
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,9 @@ def _set(figure: Figure, q: Array, row: Array) -> None:
         at = np.array([s * SIZE.hips, 0.0, 0.0]) + foot[:3]
         hip = p + R @ np.array([s * SIZE.hips, 0.0, 0.0])
         for name, value in zip(
-            ("hip_rz", "hip_ry", "hip_rx", "knee_rx"), _leg(R, hip, at, math.radians(foot[3]) - turn), strict=True
+            ("hip_rz", "hip_ry", "hip_rx", "knee_rx", "ankle_ry", "ankle_rx"),
+            _leg(R, hip, at, math.radians(foot[3]) - turn),
+            strict=True,
         ):
             put(letter + name, value)
     for letter, s, arm in (("l", -1.0, row[17:21]), ("r", 1.0, row[21:25])):
@@ -101,18 +103,18 @@ def _reach(away: float, most: float = 0.7975, soft: float = 0.003) -> float:
     return most - soft * float(np.logaddexp(0.0, (most - away) / soft))
 
 
-def _leg(R: Array, hip: Array, at: Array, turn: float) -> tuple[float, float, float, float]:
-    """Angles of a leg whose sole rests at `at`, on its heel or toe if the shin leans."""
+def _leg(R: Array, hip: Array, at: Array, turn: float) -> tuple[float, ...]:
+    """Angles of a leg whose sole rests at `at`, level if the ankle lets it: hip about z, y and x, knee, and ankle about y and x."""
     a, b = SIZE.thigh, SIZE.shin
-    ankle = at + np.array([0.0, 0.0, SOLE])
-    for _ in range(4):
-        d = so3.about(2, turn).T @ R.T @ (ankle - hip)
-        side = math.atan2(-d[0], -d[2])
-        Y, Z = d[1], -math.hypot(d[0], d[2])
-        away = _reach(math.hypot(Y, Z))
-        knee = -math.acos((away**2 - a * a - b * b) / (2 * a * b))
-        thigh = math.atan2(Y, -Z) - math.atan2(b * math.sin(knee), a + b * math.cos(knee))
-        F = R @ so3.about(2, turn) @ so3.about(1, side) @ so3.about(0, thigh + knee)
-        low = min(float((F @ end)[2]) for end in ([0, -0.01, -0.01], [0, SIZE.toe, -0.02])) - 0.047
-        ankle = np.array([at[0], at[1], at[2] - low])
-    return turn, side, thigh, knee
+    H = R @ so3.about(2, turn)
+    d = H.T @ (at + np.array([0.0, 0.0, SOLE]) - hip)
+    side = math.atan2(-d[0], -d[2])
+    Y, Z = d[1], -math.hypot(d[0], d[2])
+    away = _reach(math.hypot(Y, Z))
+    knee = -math.acos((away**2 - a * a - b * b) / (2 * a * b))
+    thigh = math.atan2(Y, -Z) - math.atan2(b * math.sin(knee), a + b * math.cos(knee))
+    up = (H @ so3.about(1, side) @ so3.about(0, thigh + knee)).T @ np.array([0.0, 0.0, 1.0])
+    # Ry(β) Rx(γ) e_z = (cos γ sin β, −sin γ, cos γ cos β) is up
+    most = 0.95 * SIZE.ankle
+    tip, aside = np.clip([-math.asin(up[1]), 2.0 * math.atan2(up[0], up[2])], -most, most)
+    return turn, side, thigh, knee, float(aside) / 2.0, float(tip)

@@ -1,24 +1,27 @@
 """The hands of a puppeteer who makes a marionette move as wanted: inverse dynamics, string by string.
 
-Newton's and Euler's equations give the generalised forces τ that a motion of the figure needs beyond its weight. Strings
-supply them: τ = Σ Jᵢᵀ fᵢ, with Jᵢ the Jacobian of a hook and fᵢ the pull of its string. That is linear in the pulls, so those
-nearest to what is needed, that pull upward and lean as little as they can from their slopes at rest, are found by least
-squares for each sample. A pull says where its spindle is: on the line of the pull, at the height of the hands.
+Newton's and Euler's equations give the generalised forces τ that a motion of the figure needs beyond its weight and springs.
+Strings, and the boards under the corners of soles, supply them: τ = Σ Jᵢᵀ fᵢ, with Jᵢ the Jacobian of a hook or corner and fᵢ
+the force there. That is linear in the forces, so those nearest to what is needed, that point upward and lean as little as they
+can from their slopes at rest, are found by least squares for each sample. A pull says where its spindle is: on the line of the
+pull, at the height of the hands. A leg that stands has slack strings: the boards carry it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.ndimage import gaussian_filter1d
 
+from bunraku.choreography.soles import SoledFoot
 from bunraku.dynamics import mass_matrix
 from bunraku.figure import Figure
 from bunraku.figure.mass import inertia_matrix
-from bunraku.kinematics import frames_along, pose
+from bunraku.kinematics import Pose, frames_along, pose
 from bunraku.spatial import so3
 from bunraku.spatial.rest_to_rest import eased
 
@@ -31,7 +34,7 @@ class PullOptions:
 
     least: float = 1.0
     """Smallest upward pull of a string [N]."""
-    slope_weight: float = 0.6
+    slope_weight: float = 0.4
     """Weight of a sideways pull beyond the slope at rest, relative to that of an acceleration [s²/(m·√kg)]."""
     pull_weight: float = 0.003
     """Weight of the pulls themselves, so that none is larger than it must."""
@@ -45,6 +48,14 @@ class PullOptions:
     """Weight that holds a slope at the end of its range."""
     still: int = 15
     """Number of samples at rest that are added at both ends, where differences would be one-sided."""
+    low: float = 0.002
+    """A sole stands while its lowest corner is below this [m]."""
+    load: float = 0.16
+    """Time in which a foot takes its load from its strings, and gives it back [s]."""
+    dear: float = 1000.0
+    """Factor on `pull_weight` where a force should not act: of boards on a foot without load, of strings of a leg that stands."""
+    slack: float = 0.03
+    """How much longer the strings of a leg that stands are than they need be [m]."""
 
 
 def needed(figure: Figure, q: Array, dt: float) -> Array:
@@ -64,7 +75,19 @@ def needed(figure: Figure, q: Array, dt: float) -> Array:
         spin = np.einsum("tij,jk,tlk,tl->ti", R, inertia_matrix(b.inertia), R, omega)
         turn = np.gradient(spin, dt, axis=0)
         out = out + b.mass * np.einsum("tji,tj->ti", J, a) + np.einsum("tji,tj->ti", W, turn)
-    return np.asarray(out)
+    return np.asarray(out - _springs(figure, poses))
+
+
+def _springs(figure: Figure, poses: list[Pose]) -> Array:
+    """Generalised forces of springs, (T, n_dynamic)."""
+    out = np.zeros((len(poses), figure.n_dynamic))
+    for row, P in zip(out, poses, strict=True):
+        for s in figure.springs:
+            away = P.point(s.b.frame, s.b.position) - P.point(s.a.frame, s.a.position)
+            size = float(np.linalg.norm(away))
+            J = P.point_jacobian(s.b.frame, s.b.position) - P.point_jacobian(s.a.frame, s.a.position)
+            row -= s.stiffness * (size - s.length) / size * (away @ J)[: figure.n_dynamic]
+    return out
 
 
 def slopes_of(figure: Figure, q: Array) -> Array:
@@ -74,66 +97,129 @@ def slopes_of(figure: Figure, q: Array) -> Array:
     return np.array([v[:2] / v[2] for v in way])
 
 
+@dataclass(frozen=True)
+class Footing:
+    """The feet of a figure, the boards under them, and which strings lift them."""
+
+    figure: Figure
+    feet: tuple[SoledFoot, ...]
+    boards: float
+    """Their height [m]."""
+
+    @cached_property
+    def strings(self) -> tuple[list[int], ...]:
+        """Numbers of the strings of each leg."""
+        return tuple(
+            [k for k, s in enumerate(self.figure.strings) if self.figure.index(f"{s.name}_length") in foot.kinematic]
+            for foot in self.feet
+        )
+
+    def height(self, q: Array) -> Array:
+        """How high the corners of each sole are above the boards along `q` (T, n_q) [m], (T, feet, corners)."""
+        return np.stack([foot.places(self.figure, q)[:, :, 2] for foot in self.feet], 1) - self.boards
+
+    def load(self, q: Array, dt: float, options: PullOptions) -> Array:
+        """Which share of its load each foot carries along `q` sampled every `dt` [s], (T, feet); −1 where it is in the air."""
+        stands = self.height(q).min(2) < options.low
+        out, k = np.where(stands, 1.0, -1.0), np.arange(len(q))
+        for foot in range(stands.shape[1]):
+            air = np.flatnonzero(~stands[:, foot])
+            if len(air):
+                away = dt * np.abs(k[:, None] - air).min(1)
+                out[:, foot] = np.where(stands[:, foot], eased(np.minimum(away / options.load, 1.0)), -1.0)
+        return out
+
+
 def hung(
-    figure: Figure, q: Array, dt: float, slopes: Array, ranges: Array, heading: Array, options: PullOptions = PullOptions()
+    figure: Figure, q: Array, dt: float, slopes: Array, ranges: Array, heading: Array, footing: Footing,
+    loose: Array | None = None, options: PullOptions = PullOptions(),
 ) -> tuple[Array, Array]:  # fmt: skip
     """`q` (T, n_q) with the hands that make the figure move so, and what is left of the needed accelerations, (T,).
 
     slopes: slopes from which the strings should lean as little as they can, to its right and ahead, (strings, 2).
     ranges: smallest and largest slopes, (2, strings, 2).
     heading: which way the puppet faces, to its left [rad], (T,).
+    footing: its feet, and the boards.
+    loose: slopes of the strings of legs that stand, (strings, 2); by default `slopes`.
     """
+    loose = slopes if loose is None else loose
     given, q = q, np.concatenate([np.repeat(q[:1], options.still, 0), q, np.repeat(q[-1:], options.still, 0)])
     heading = np.concatenate([np.repeat(heading[:1], options.still), heading, np.repeat(heading[-1:], options.still)])
     tau, n, m = needed(figure, q, dt), figure.n_dynamic, len(figure.strings)
     slope, left, R = np.empty((len(q), m, 2)), np.empty(len(q)), so3.about(2, heading)
+    load, high = footing.load(q, dt, options), footing.height(q)
+    corners = [(foot.frame, tuple(corner)) for foot in footing.feet for corner in foot.corners]
+    points = [(s.hook.frame, s.hook.position) for s in figure.strings] + corners
+    wished = np.concatenate([slopes, np.zeros((len(corners), 2))])
+    within = np.concatenate([ranges, np.broadcast_to([[[-0.4]], [[0.4]]], (2, len(corners), 2))], 1)
     for k, row in enumerate(q):
         P = pose(figure, row)
         L = cholesky(mass_matrix(figure, row)[:n, :n], lower=True)
-        J = [R[k].T @ P.point_jacobian(s.hook.frame, s.hook.position)[:, :n] for s in figure.strings]
+        price, least = _prices(footing, load[k], high[k], m, options)
+        used = np.isfinite(price)
+        J = [R[k].T @ P.point_jacobian(*at)[:, :n] for at, on in zip(points, used, strict=True) if on]
         A, b = solve_triangular(L, np.concatenate(J).T, lower=True), solve_triangular(L, tau[k], lower=True)
-        found = _pulls(A, b, slopes, ranges, options)
-        slope[k], left[k] = found[:, :2] / found[:, 2:], np.linalg.norm(A @ found.ravel() - b)
+        found = _pulls(A, b, wished[used], within[:, used], price[used], least[used], options)
+        slope[k], left[k] = found[:m, :2] / np.maximum(found[:m, 2:], 1e-6), np.linalg.norm(A @ found.ravel() - b)
+    share = np.maximum(load, 0.0)
+    for foot, own in enumerate(footing.strings):  # the slope of a slack string is free
+        for s in own:
+            slope[:, s] += share[:, foot, None] * (loose[s] - slope[:, s])
     slope = gaussian_filter1d(np.clip(slope, *ranges), options.smooth / dt, axis=0, mode="nearest")
     t = dt * (np.arange(len(q)) - options.still)
-    share = eased(np.minimum(t, dt * (len(given) - 1) - t) / options.lead)[:, None, None]
-    slope = np.einsum("tij,tmj->tmi", R[:, :2, :2], slopes + share * (slope - slopes))
+    begun = eased(np.minimum(t, dt * (len(given) - 1) - t) / options.lead)[:, None, None]
+    slope = np.einsum("tij,tmj->tmi", R[:, :2, :2], slopes + begun * (slope - slopes))
+    spare = np.zeros((len(q), m))
+    for foot, own in enumerate(footing.strings):
+        spare[:, own] = options.slack * share[:, foot, None]
     own = slice(options.still, options.still + len(given))
-    return _with_hands(figure, given, slope[own]), left[own]
+    return _with_hands(figure, given, slope[own], spare[own]), left[own]
 
 
-def _pulls(A: Array, b: Array, slopes: Array, ranges: Array, options: PullOptions) -> Array:
-    """Pulls (strings, 3) with the least |A x − b|; slopes that would leave their range are held at its end."""
+def _prices(footing: Footing, load: Array, high: Array, m: int, options: PullOptions) -> tuple[Array, Array]:
+    """The weight of each force, infinite where there is none, and the least it pushes upward [N]."""
+    price, least = np.full(m, options.pull_weight), np.full(m, options.least)
+    under = []
+    for own, share, corners in zip(footing.strings, load, high, strict=True):
+        carried = max(float(share), 0.0)
+        price[own] = options.pull_weight * options.dear**carried
+        least[own] = options.least * (1.0 - carried)
+        under.append(np.where(corners < options.low, options.pull_weight * options.dear ** (1.0 - carried), np.inf))
+    return np.concatenate([price, *under]), np.concatenate([least, np.zeros(high.size)])
+
+
+def _pulls(A: Array, b: Array, slopes: Array, ranges: Array, price: Array, least: Array, options: PullOptions) -> Array:
+    """Forces (points, 3) with the least |A x − b|; slopes that would leave their range are held at its end."""
     m = len(slopes)
     wished, weight = slopes.ravel().copy(), np.full((2 * m, 1), options.slope_weight)
     up, aside = np.repeat(3 * np.arange(m) + 2, 2), [3 * i + axis for i in range(m) for axis in range(2)]
     for _ in range(options.rounds):
         lean = np.zeros((2 * m, 3 * m))
         lean[np.arange(2 * m), aside], lean[np.arange(2 * m), up] = 1.0, -wished
-        rows = np.concatenate([A, weight * lean, options.pull_weight * np.eye(3 * m)])
-        x = _least_squares(rows, np.concatenate([b, np.zeros(5 * m)]), options.least)
-        slope = x[aside] / x[up]
+        rows = np.concatenate([A, weight * lean, np.diag(np.repeat(price, 3))])
+        x = _least_squares(rows, np.concatenate([b, np.zeros(5 * m)]), least)
+        slope = x[aside] / np.maximum(x[up], 1e-6)
         near = np.clip(slope, ranges[0].ravel(), ranges[1].ravel())
-        beyond = np.abs(slope - near) > 1e-3
+        beyond = (np.abs(slope - near) > 1e-3) & (x[up] > 1e-3)
         if not beyond.any():
             break
         wished[beyond], weight[beyond] = near[beyond], options.firm_weight
     return x.reshape(m, 3)
 
 
-def _least_squares(A: Array, b: Array, least: float) -> Array:
+def _least_squares(A: Array, b: Array, least: Array) -> Array:
     """x with the least |A x − b| whose every third entry is at least `least`: entries that come out lower are held there."""
-    x, free = np.full(A.shape[1], least), np.ones(A.shape[1], bool)
+    x, free = np.repeat(least, 3), np.ones(A.shape[1], bool)
     while True:
         x[free] = np.linalg.lstsq(A[:, free], b - A[:, ~free] @ x[~free], rcond=None)[0]
         low = np.flatnonzero(free[2::3] & (x[2::3] < least))
         if not len(low):
             return x
         free[3 * low + 2] = False
-        x[~free] = least
+        x[3 * low + 2] = least[low]
 
 
-def _with_hands(figure: Figure, q: Array, slope: Array) -> Array:
+def _with_hands(figure: Figure, q: Array, slope: Array, spare: Array) -> Array:
     X, out = frames_along(figure, q), q.copy()
     for i, string in enumerate(figure.strings):
         F = X[:, figure.frame_index[string.hook.frame]]
@@ -142,5 +228,5 @@ def _with_hands(figure: Figure, q: Array, slope: Array) -> Array:
         away = slope[:, i] * (height - hook[:, 2])[:, None]
         for axis in range(2):
             out[:, figure.index(f"{string.name}_{'xy'[axis]}")] = hook[:, axis] + away[:, axis]
-        out[:, figure.index(f"{string.name}_length")] = np.sqrt((away**2).sum(1) + (height - hook[:, 2]) ** 2)
+        out[:, figure.index(f"{string.name}_length")] = np.sqrt((away**2).sum(1) + (height - hook[:, 2]) ** 2) + spare[:, i]
     return out

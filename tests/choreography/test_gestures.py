@@ -62,9 +62,21 @@ class Seen:
 
     def sole(self, side: str) -> Array:
         """Height of the lowest point of a shoe above where it stands."""
-        ends = [self.at(f"{side}foot", end)[:, 2] for end in ((0, -0.01, -0.01), (0, 0.09, -0.02))]
-        low = np.minimum(*ends)
+        low = self.corners(side)[:, :, 2].min(1)
         return low - low[0]
+
+    def corners(self, side: str) -> Array:
+        """Places of the corners of a sole, (T, 4, 3)."""
+        return np.stack([self.at(f"{side}foot", (x, y, -0.067)) for x in (-0.045, 0.045) for y in (-0.055, 0.115)], 1)
+
+    def slides(self) -> Array:
+        """How far each corner of a sole gets, each time that it is within 1 mm of the boards, from where it came there [m]."""
+        out = []
+        for p in np.concatenate([self.corners("l"), self.corners("r")], 1).transpose(1, 0, 2):
+            low = np.concatenate([[False], p[:, 2] < p[0, 2] + 1e-3, [False]]).astype(int)
+            for a, b in np.flatnonzero(np.diff(low)).reshape(-1, 2):
+                out.append(np.linalg.norm(p[a:b, :2] - p[a, :2], axis=1).max())
+        return np.array(out)
 
 
 def swings(values: Array, least: float) -> int:
@@ -252,15 +264,24 @@ def test_polka_kicks_in_turn_with_one_arm_high() -> None:
         assert (seen.at(f"{side}foot") - seen.at("torso"))[:, 1].max() > 0.45
 
 
+@pytest.mark.parametrize(
+    "name", ["wave", "salute", "point", "beckon", "cheer", "clap", "shrug", "bow", "nod", "twist", "rest"]
+)  # fmt: skip
+def test_feet_that_stand_do_not_slide(name: str) -> None:
+    seen = of(name)
+    assert len(seen.slides()) == 8  # every corner stands all the time
+    assert seen.slides().max() < 0.002
+
+
 # -- what all of them keep ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_soles_stay_above_the_boards_and_knees_do_not_bend_back(name: str) -> None:
     seen = of(name)
-    assert min(seen.sole(side).min() for side in "lr") > -0.015
+    assert min(seen.sole(side).min() for side in "lr") > (-0.008 if seen.piece.way is not None else -0.004)
     backward = max(seen.q[:, seen.figure.index(f"{side}knee_rx")].max() for side in "lr")
-    assert backward < (0.35 if name in ("walk", "turn") else 0.05)  # a shin that swings ahead is stopped by no string
+    assert backward < 0.005  # leather stops them
 
 
 def _clearance(a: Array, b: Array, c: Array, d: Array) -> Array:

@@ -41,7 +41,7 @@ def test_strings_of_one_limb_move_one_part() -> None:
     own = np.concatenate(list(puppet.parts.values()))
     assert sorted(own.tolist()) == list(range(puppet.figure.n_q))
     names = {puppet.figure.names[i] for i in puppet.parts["left_leg"]}
-    assert {"lknee_rx", "left_leg_length", "left_leg_toe_length", "left_leg_toe_x"} <= names
+    assert {"lknee_rx", "left_leg_length", "left_leg_shin_length", "left_leg_shin_x"} <= names
     assert puppet.part_of["back"] == "torso"
     assert len(puppet.legs) == 4
 

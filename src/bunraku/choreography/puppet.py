@@ -78,7 +78,7 @@ class Puppet:
     def parts(self) -> dict[str, Index]:
         """The variables of every part, dynamic and kinematic; none belongs to two parts.
 
-        A limb with several strings has the words that their names share: left_leg and left_leg_toe move the part left_leg.
+        A limb with several strings has the words that their names share: left_leg and left_leg_shin move the part left_leg.
         """
         figure, parts = self.figure, dict[str, set[int]]()
         chains = {frame.name: self._chain(frame.name) for frame in figure.frames}

@@ -4,7 +4,8 @@ The reference adds up motions that were made separately: hands that simply follo
 finds the hands that keep the puppet closest to the reference. It treats strings as wires, which never go slack, so that the
 problem is smooth. Limits require that the wires only pull; the resulting motion is then possible with strings as well.
 
-Wires cannot do a motion in which strings go slack. There the hands follow the reference, and feedback corrects them.
+Wires cannot do a motion in which strings go slack. There the hands follow the reference, and feedback corrects them; a puppet with
+soles stands on the boards meanwhile.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.brief import brief
-from bunraku.choreography.part import RehearsedPart, play
+from bunraku.choreography.company import BoardOptions, Company
+from bunraku.choreography.part import PlayedPart, RehearsedPart, play
 from bunraku.choreography.puppet import Puppet
+from bunraku.choreography.soles import FeetOptions, feet_of, leg_strings, standing
 from bunraku.control import Acceleration, Configuration, Limits, Momentum, Optimum, Speed, Tension, optimize
 from bunraku.control.control_problem import MotionExpansion
 from bunraku.control.control_system import Rollout, System
@@ -31,7 +34,7 @@ from bunraku.control.newton import Method
 from bunraku.control.optimize import problem_of
 from bunraku.dynamics import Simulation, momentum
 from bunraku.errors import BunrakuError, FileError
-from bunraku.figure import Figure, Wire
+from bunraku.figure import Contact, Figure, Point, Wire
 from bunraku.kernels.folders import user_cache
 from bunraku.outcome import STOPPED
 from bunraku.progress import Listener
@@ -49,6 +52,8 @@ class RehearsalOptions:
     """Time step [s]."""
     root_weight: float = 10.0
     """Weight of position and heading of the torso."""
+    leg_weight: float = 0.02
+    """Weight of the joints of a leg that stands on boards."""
     hand_weight: float = 1.0
     """Weight of the positions of the hands. A small one leaves them free; a large one keeps strings away from a partner's."""
     momentum_weight: float = 1e-4
@@ -59,6 +64,8 @@ class RehearsalOptions:
     """Weight of the acceleration of the hands."""
     feedback_acceleration_weight: float = 1e-3
     """Weight of the acceleration of the hands in the computation of the feedback gains."""
+    standing_acceleration_weight: float = 0.1
+    """The same for puppets that stand on boards."""
     tension_weight: float = 0.02
     """Weight of a deviation by `light_tension` from the tension at rest, for strings that carry at most `light_tension` at rest."""
     light_tension: float = 2.0
@@ -85,6 +92,10 @@ class RehearsalOptions:
     """A puppet that follows its reference is near enough with this root-mean-square deviation [rad or m]."""
     following_end: float = 0.4
     """Largest deviation of any variable at the end of a stretch that was followed [rad or m]; feedback removes it."""
+    slack_tension: float = 3.0
+    """What strings that are slack at rest are taken to pull when gains are computed [N]: they pull when they lift a leg."""
+    boards: BoardOptions = BoardOptions()
+    feet: FeetOptions = FeetOptions()
     growth: tuple[float, ...] = (0.15, 0.3, 0.5, 0.75, 1.0)
     """Shares of the wanted motion that are solved one after the other if the whole motion is too large for one search."""
 
@@ -141,11 +152,44 @@ class Hung:
         return replace(figure, strings=(), wires=(*wires, *figure.wires))
 
     @cached_property
+    def grounded(self) -> Figure:
+        """The wired figure with a contact with the boards under the middle of each sole."""
+        contacts = tuple(
+            Contact(f"{foot.part}_stands", Point(foot.frame, tuple(foot.corners.mean(0))), friction=1.0)
+            for foot in feet_of(self.puppet)
+        )
+        return replace(self.wired, contacts=(*self.wired.contacts, *contacts))
+
+    @cached_property
+    def feet(self) -> int:
+        """How many feet it stands on."""
+        return len(feet_of(self.puppet))
+
+    @cached_property
+    def boards(self) -> float:
+        """Height of the boards below its soles [m]."""
+        rest = self.puppet.rest[None]
+        low = min(foot.places(self.puppet.figure, rest)[0, :, 2].min() for foot in feet_of(self.puppet))
+        return float(low) - self.options.boards.gap
+
+    @cached_property
     def _still(self) -> tuple[Array, Array]:
         """Tensions and momenta at rest. In a step, weight acts on the momentum before strings do, so momenta are not zero."""
         figure, rest, dt = self.puppet.figure, self.puppet.rest, self.options.dt
+        if self.feet:
+            return self._still_on_boards
         steps = Simulation(figure, rest, dt=dt).run(np.repeat(rest[None, figure.n_dynamic :], 3, 0))
         return steps.impulse[-1, : len(figure.strings)] / dt, steps.momentum[-1]
+
+    @property
+    def _still_on_boards(self) -> tuple[Array, Array]:
+        figure, rest = self.puppet.figure, self.puppet.rest
+        n, n_q = figure.n_dynamic, figure.n_q
+        x = np.zeros((4, 2 * n_q))
+        x[:, :n_q] = rest
+        still = RehearsedPart(figure, self.options.dt, x, x[1:, n:n_q].copy(), np.zeros((3, n_q - n, 2 * n_q)))
+        run = Company({"puppet": still}, options=self.options.boards).play().puppets["puppet"]
+        return run.tension[-1, : len(figure.strings)], run.x[-1, n_q : n_q + n]
 
     @property
     def momentum(self) -> Array:
@@ -165,16 +209,34 @@ class Hung:
         impulse: impulses of strings and wires [N·s], (N, …).
         """
         own, N = self.options, len(u)
-        s = System.of(self.wired, dt=own.dt, inputs=self.wired.kinematic)
+        s = System.of(self.grounded, dt=own.dt, inputs=self.wired.kinematic)
         cost: list[Term] = [
             Configuration(self._weights(), x[:, : s.n_q], at_end=1.0),
             Speed(own.speed_weight, at_end=1.0),
-            Acceleration(own.feedback_acceleration_weight),
+            Acceleration(own.standing_acceleration_weight if self.feet else own.feedback_acceleration_weight),
         ]
         work = MotionExpansion(problem_of(s, cost, duration=N * own.dt, q=x[0, : s.n_q]))
-        work.at(Rollout(x, np.concatenate([u, np.zeros((N, len(self.wired.forces)))], 1), impulse, np.ones(impulse.shape, np.int8)))
+        states = np.zeros((N, s.n_links), np.int8)  # joints are not at their stops
+        states[:, : impulse.shape[1]] = 1
+        pull = np.zeros((N, s.n_links))
+        pull[:, : impulse.shape[1]] = impulse
+        if self.feet:
+            stands = standing(self.puppet, x[1:, : s.n_q], self.boards, own.feet)
+            states[:, impulse.shape[1] : impulse.shape[1] + 3 * self.feet] = np.repeat(stands, 3, axis=1)
+            for k, own_strings in enumerate(leg_strings(self.puppet)):
+                states[:, own_strings] = ~stands[:, k, None]
+            pull *= states > 0
+        work.at(Rollout(x, np.concatenate([u, np.zeros((N, len(self.wired.forces)))], 1), pull, states))
         work.gauss_newton()
-        return work.gains.copy()
+        return self._without_standing(work.gains.copy(), x) if self.feet else work.gains.copy()
+
+    def _without_standing(self, gains: Array, x: Array) -> Array:
+        """`gains` for which joints of legs that stand do not count: where a sole is held is no error that hands could correct."""
+        n_q, hands = self.wired.n_q, np.arange(gains.shape[1])
+        stands = standing(self.puppet, x[: len(gains), :n_q], self.boards, self.options.feet)
+        for foot, own in zip(feet_of(self.puppet), stands.T, strict=True):
+            gains[np.ix_(np.flatnonzero(own), hands, np.concatenate([foot.dynamic, n_q + foot.dynamic]))] = 0.0
+        return gains
 
     def followed(self, wanted: Array) -> Rehearsed | None:
         """The motion on strings, which may go slack, whose hands follow the reference `wanted` (N + 1, n_q), corrected by feedback.
@@ -184,6 +246,8 @@ class Hung:
         figure, own, n, n_q = self.puppet.figure, self.options, self.wired.n_dynamic, self.wired.n_q
         u = np.ascontiguousarray(wanted[1:, n:])
         try:
+            if self.feet:
+                return self._judged(self._followed_on_boards(wanted), wanted)
             free = Simulation(figure, wanted[0], dt=own.dt).run(u)
             x = np.zeros((len(wanted), 2 * n_q))
             x[:, :n_q], x[0, n_q : n_q + n], x[1:, n_q : n_q + n] = wanted, self.momentum, free.momentum
@@ -192,10 +256,29 @@ class Hung:
             near[1:, :n_q] = free.q
             # Wires that hardly pull would be no constraint; where strings are slack, they are taken to pull a little.
             gains = self.gains(near, u, np.maximum(free.impulse[:, : len(self.impulse)], 0.3 * self.impulse))
-            played = play(RehearsedPart(figure, own.dt, x, u, gains))
+            return self._judged(play(RehearsedPart(figure, own.dt, x, u, gains)), wanted)
         except BunrakuError:
             return None
-        away = np.abs(played.q - wanted)[:, :n]
+
+    def _followed_on_boards(self, wanted: Array) -> PlayedPart:
+        """The motion of a puppet that stands on boards."""
+        figure, own, n, n_q = self.puppet.figure, self.options, self.wired.n_dynamic, self.wired.n_q
+        u = np.ascontiguousarray(wanted[1:, n:])
+        x = np.zeros((len(wanted), 2 * n_q))
+        x[:, :n_q], x[1:, n_q + n :] = wanted, np.diff(wanted[:, n:], axis=0) / own.dt
+        for k, v in enumerate(np.gradient(wanted, own.dt, axis=0)):
+            x[k, n_q : n_q + n] = self.momentum + momentum(figure, wanted[k], v)
+        impulse = np.maximum(self.impulse, own.dt * own.slack_tension)
+        gains = self.gains(x, u, np.repeat(impulse[None], len(u), 0))
+        part = RehearsedPart(figure, own.dt, x, u, gains)
+        return Company({"puppet": part}, options=own.boards).play().puppets["puppet"]
+
+    def _judged(self, played: PlayedPart, wanted: Array) -> Rehearsed:
+        """What was `played`, and whether it is near enough to what was `wanted`."""
+        own, n = self.options, self.wired.n_dynamic
+        legs = [foot.dynamic for foot in feet_of(self.puppet)]  # these stand where they were put down
+        free = np.setdiff1d(np.arange(n), np.concatenate([np.zeros(0, int), *legs]))
+        away = np.abs(played.q - wanted)[:, free]
         close = np.sqrt(np.mean(away**2)) < own.following_error and away[-1].max() < own.following_end
         return Rehearsed(played.x, played.q[1:, n:].copy(), own.dt * played.tension[1:], 1, "followed", bool(close))
 
@@ -209,7 +292,10 @@ class Hung:
     def _weights(self) -> dict[str, float]:
         root = [self.wired.names[k] for k in self.puppet.root]
         hands = dict.fromkeys(self.wired.kinematic, self.options.hand_weight)
-        return dict.fromkeys(self.wired.dynamic, 1.0) | dict.fromkeys(root, self.options.root_weight) | hands
+        weights = dict.fromkeys(self.wired.dynamic, 1.0) | dict.fromkeys(root, self.options.root_weight) | hands
+        for foot in feet_of(self.puppet):  # hips must not give way to correct a foot that stands where it stands
+            weights |= {self.wired.names[k]: self.options.leg_weight for k in foot.dynamic}
+        return weights
 
     def cost(self, wanted: Array) -> list[Term]:
         """The terms of the cost of a stretch whose reference is `wanted` (N + 1, n_q)."""
@@ -303,7 +389,7 @@ class Hung:
         """A hash of all that the rehearsal of `wanted` (N + 1, n_q), `loose` or not, depends on. Differences below a nanometre do
         not count."""
         digest = hashlib.sha256(
-            f"rehearsal 14 {loose} {self.options}\n{self.puppet.figure!r}".encode()
+            f"rehearsal 17 {loose} {self.options}\n{self.puppet.figure!r}".encode()
         )  # increase the number when the method changes
         digest.update(np.round(wanted * 1e9).astype(np.int64).tobytes())
         return digest.hexdigest()[:24]
@@ -334,7 +420,7 @@ def rehearse(
     found = None if again else _loaded(file)
     if found is None:
         found = hung.followed(local) if loose else None
-        if found is None or not found.converged:
+        if found is None or not (found.converged or hung.feet):  # what stands on boards, a search would not find either
             best = hung.surest(local, progress=progress)
             found = Rehearsed(
                 best.run.x, best.kinematic, best.run.impulse, len(best.history), best.outcome.kind, hung.accepts(best)

@@ -312,7 +312,8 @@ def _require_steps(script: Script, timed: Timed, seconds: float, options: ScoreO
         )
     if timed.size > options.longest_step:
         loops = math.ceil((timed.way / options.longest_step - piece.led(1)) / (piece.led(2) - piece.led(1))) if piece.loop else 0
-        needed = math.ceil(0.9 * piece.natural(1 + max(loops, 0)) / script.count)
+        enough = piece.natural(1 + max(loops, 0)) - 0.5 * piece.period  # the shortest time for which it takes so many rounds
+        needed = math.floor(enough / script.count) + 1
         raise cue.where.place_of("facing" if piece.turns else "to").error(
             f"{cue.motion!r} in {timed.counts:g} counts ({seconds:.2g} s) leads by {abs(piece.led(timed.loops)):.2g} "
             f"{'rad' if piece.turns else 'm'} at its natural steps, not by {timed.way:.2g}",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bunraku.figure.build import FrameNode, PointLike, ball, body, figure, fixed, free, rx, spindle, string
+from bunraku.figure.build import FrameNode, PointLike, ball, body, figure, fixed, free, rx, ry, spindle, spring, string
 from bunraku.figure.figure import Figure
-from bunraku.figure.library.costume import face, forearm, rod, scaled, shin, sleeve, spool, thigh, trunk
+from bunraku.figure.library.costume import boot, face, forearm, rod, scaled, shank, sleeve, spool, thigh, trunk
 
 
 class ActorSizes(NamedTuple):
@@ -17,7 +17,9 @@ class ActorSizes(NamedTuple):
     thigh: float = 0.4
     shin: float = 0.4
     toe: float = 0.09
-    """From the ankle forward to the middle of the tip of the shoe."""
+    """From the ankle forward to the middle of the tip of the boot."""
+    sole: tuple[float, float, float, float] = (0.045, -0.055, 0.115, 0.067)
+    """Of a boot: half its width, where its heel and its toe end along y, and how far it is below the ankle."""
     shoulders: float = 0.17
     """From the middle to either shoulder."""
     trunk: float = 0.49
@@ -26,6 +28,12 @@ class ActorSizes(NamedTuple):
     """From the shoulders up to the neck joint."""
     upper_arm: float = 0.26
     forearm: float = 0.25
+    ankle: float = 0.6
+    """How far an ankle tips forward and back, until leather stops it [rad]; half as far aside."""
+    ankle_damping: float = 0.015
+    """Of either axis of an ankle [N·m·s/rad]."""
+    band: float = 25.0
+    """Stiffness of the rubber band behind each knee [N/m], whose length is 0 at rest: it lifts the foot when the knee rises."""
     hands: float = 2.45
     """Height of the puppeteer's hands."""
 
@@ -33,11 +41,19 @@ class ActorSizes(NamedTuple):
 def _leg(side: str, size: ActorSizes, damping: float) -> FrameNode:
     x = -size.hips if side == "l" else size.hips
     return ball(
-        f"{side}hip", *thigh(size.thigh), rod(1.2, size.thigh, 0.06),
+        f"{side}hip", *thigh(size.thigh), rod(0.8, size.thigh, 0.06),
         rx(
-            f"{side}knee_rx", *shin(size.shin, toe=size.toe), rod(1.2, size.shin, 0.05),
-            fixed(f"{side}foot", body(0.3, (0, 0.04, -0.02), (0.001, 0.001, 0.001)), at=(0, 0, -size.shin)),
-            at=(0, 0, -size.thigh), start=-0.17, damping=damping,
+            f"{side}knee_rx", *shank(size.shin), rod(0.7, size.shin, 0.05),
+            ry(
+                f"{side}ankle_ry",
+                rx(
+                    f"{side}ankle_rx",
+                    fixed(f"{side}foot", *boot(size.toe, size.sole), body(1.2, (0, 0, -0.003), (0.0036, 0.0012, 0.0045))),
+                    start=-0.07, damping=size.ankle_damping, limits=(-size.ankle, size.ankle),
+                ),
+                at=(0, 0, -size.shin), damping=size.ankle_damping, limits=(-size.ankle / 2, size.ankle / 2),
+            ),
+            at=(0, 0, -size.thigh), start=-0.17, damping=damping, limits=(-2.2, 0.0),
         ),
         at=(x, 0, 0), start=(0, 0, 0.24), damping=damping,
     )  # fmt: skip
@@ -48,7 +64,7 @@ def _arm(side: str, size: ActorSizes) -> FrameNode:
     return ball(
         f"{side}shoulder", *sleeve(size.upper_arm), rod(0.5, size.upper_arm, 0.04),
         rx(
-            f"{side}elbow_rx", *forearm(size.forearm), rod(0.5, size.forearm + 0.06, 0.04),
+            f"{side}elbow_rx", *forearm(size.forearm, (0.7 if side == "l" else -0.7, 0.7)), rod(0.5, size.forearm + 0.06, 0.04),
             fixed(f"{side}hand", at=(0, 0, -size.forearm)), at=(0, 0, -size.upper_arm), start=0.63,
         ),
         at=(x, 0, size.trunk), start=(0.7 if side == "l" else -0.7, 0, 0.1),
@@ -58,24 +74,24 @@ def _arm(side: str, size: ActorSizes) -> FrameNode:
 def actor(*, damping: float = 0.05) -> Figure:
     """Marionette for shows, as tall as a man, with a neck and thirteen strings.
 
-    Strings: two at the head, two at the shoulders, one at the back, and at each arm and leg one at the hand or toe and one at the
-    elbow or knee. `damping` is that of arms and trunk [N·m·s/rad or N·s/m];
-    hips and knees have twice as much, the neck three times.
+    Strings: two at the head, two at the shoulders, one at the back, at each arm one at the hand and one at the elbow, at each leg
+    one at the knee and one low at the shin. Feet are of lead and have flat soles; leather stops knees and ankles.
+    `damping` is that of arms and trunk [N·m·s/rad or N·s/m]; hips and knees have twice as much, the neck three times.
     """
     size = ActorSizes()
     sides: tuple[tuple[str, str, float], ...] = (("left", "l", -1.0), ("right", "r", 1.0))
     strings: dict[str, tuple[PointLike, tuple[float, float]]] = {}  # hook, and the x and y of its spindle
     for name, _, s in sides:
-        strings[f"{name}_shoulder"] = (("torso", (s * 0.21, 0.0, size.trunk + 0.05)), (s * 0.42, 0.0))
+        strings[f"{name}_shoulder"] = (("torso", (s * 0.21, 0.04, size.trunk + 0.05)), (s * 0.42, 0.0))
     strings["back"] = (("torso", (0.0, -0.12, 0.08)), (0.0, -0.35))
     for name, _, s in sides:
         strings[f"head_{name}"] = (("neck", (s * 0.12, 0.03, 0.14)), (s * 0.2, 0.1))
     for name, l, s in sides:
-        strings[f"{name}_arm"] = ((f"{l}hand", (0.0, 0.03, -0.03)), (s * 0.3, 0.4))
+        strings[f"{name}_arm"] = ((f"{l}hand", (0.0, 0.046, -0.02)), (s * 0.3, 0.4))
         strings[f"{name}_arm_elbow"] = ((f"{l}shoulder", (s * 0.045, 0.0, 0.02 - size.upper_arm)), (s * 0.5, 0.0))
     for name, l, s in sides:
         strings[f"{name}_leg"] = ((f"{l}hip", (0.0, 0.06, 0.02 - size.thigh)), (s * 0.14, 0.5))
-        strings[f"{name}_leg_toe"] = ((f"{l}foot", (0.0, size.toe + 0.03, 0.02)), (s * 0.14, 0.65))
+        strings[f"{name}_leg_shin"] = ((f"{l}knee_rx", (0.0, 0.055, 0.05 - size.shin)), (s * 0.14, 0.65))
     return figure(
         "actor",
         free(
@@ -86,9 +102,13 @@ def actor(*, damping: float = 0.05) -> Figure:
                 "neck", *scaled(face(brim=0.106), 1.15), body(1.2, (0, 0.035, 0.1), (0.012, 0.012, 0.012), "skull"),
                 at=(0, 0, size.trunk + size.neck), damping=3.0 * damping,
             ),
-            start=(0, -0.125, 0.855, 0, 0, 0),
+            start=(0, -0.085, 0.845, 0, 0, 0),
         ),
         *(spindle(name, *spool(2.0), at=(x, y, size.hands)) for name, (_, (x, y)) in strings.items()),
         strings=[string(name, hook, f"{name}_spindle") for name, (hook, _) in strings.items()],
+        springs=[
+            spring(f"{name}_band", (f"{l}hip", (0, -0.07, 0.2 - size.thigh)), (f"{l}knee_rx", (0, -0.06, -0.15)), size.band)
+            for name, l, _ in sides
+        ],
         damping=damping,
     )  # fmt: skip

@@ -97,16 +97,19 @@ def sleeve(length: float) -> list[Attached]:
     ]
 
 
-def forearm(length: float) -> list[Attached]:
-    """Elbow, forearm of this `length` [m], and hand."""
+def forearm(length: float, thumb: tuple[float, float] = (0.0, 1.0)) -> list[Attached]:
+    """Elbow, forearm of this `length` [m], and hand, whose `thumb` points this way along x and y."""
     tip = -length
+    x, y = thumb
     return [
         sphere(0.037, color=WOOD, name="elbow"),
         capsule(0.034, start=(0, 0, -0.03), to=(0, 0, tip), color=_Paint.jacket, name="forearm"),
         cylinder(0.044, start=(0, 0, tip + 0.045), to=(0, 0, tip), color=_Paint.trim, name="cuff"),
         sphere(0.04, at=(0, 0, tip - 0.03), color=_Paint.skin, name="hand"),
         capsule(0.025, start=(0, 0, tip - 0.04), to=(0, 0.012, tip - 0.09), color=_Paint.skin, name="fingers"),
-        capsule(0.013, start=(0, 0.03, tip - 0.025), to=(0, 0.055, tip - 0.06), color=_Paint.skin, name="thumb"),
+        capsule(
+            0.013, start=(0.03 * x, 0.03 * y, tip - 0.025), to=(0.055 * x, 0.055 * y, tip - 0.06), color=_Paint.skin, name="thumb"
+        ),
     ]
 
 
@@ -115,15 +118,41 @@ def thigh(length: float) -> list[Attached]:
     return [capsule(0.066, start=(0, 0, -0.03), to=(0, 0, 0.05 - length), color=_Paint.trousers, name="thigh")]
 
 
-def shin(length: float, toe: float = 0.15) -> list[Attached]:
-    """Knee, shin of this `length` [m], and a shoe that reaches forward to `toe` [m]."""
-    tip = -length
+def _shank(length: float) -> list[Attached]:
     return [
         sphere(0.055, color=WOOD, name="knee"),
-        capsule(0.046, start=(0, 0, -0.05), to=(0, 0, tip + 0.04), color=_Paint.white, name="stocking"),
-        cylinder(0.054, start=(0, 0, tip + 0.1), to=(0, 0, tip), color=_Paint.shoe, name="boot"),
+        capsule(0.046, start=(0, 0, -0.05), to=(0, 0, 0.04 - length), color=_Paint.white, name="stocking"),
+        cylinder(0.054, start=(0, 0, 0.1 - length), to=(0, 0, -length), color=_Paint.shoe, name="boot"),
+    ]
+
+
+def shin(length: float, toe: float = 0.15) -> list[Attached]:
+    """Knee, shin of this `length` [m], and a round shoe that reaches forward to `toe` [m]."""
+    tip = -length
+    return [
+        *_shank(length),
         capsule(0.047, start=(0, -0.01, tip - 0.01), to=(0, toe, tip - 0.02), color=_Paint.shoe, name="shoe"),
         sphere(0.022, at=(0, toe + 0.04, tip + 0.015), color=_Paint.trim, name="pompom"),
+    ]
+
+
+def shank(length: float) -> list[Attached]:
+    """Knee, shin of this `length` [m], and the leg of a boot, without its foot."""
+    return _shank(length)
+
+
+def boot(toe: float, sole: tuple[float, float, float, float]) -> list[Attached]:
+    """The foot of a boot, below its ankle, with a flat sole to stand on.
+
+    toe: how far the tip of the boot is ahead of the ankle [m].
+    sole: half the width of the sole, where its heel and its toe end along y, and how far it is below the ankle [m].
+    """
+    half, heel, tip, low = sole
+    thick = 0.022
+    return [
+        capsule(0.047, start=(0, -0.01, -0.008), to=(0, toe, -0.012), color=_Paint.shoe, name="shoe"),
+        sphere(0.022, at=(0, toe + 0.045, 0.02), color=_Paint.trim, name="pompom"),
+        box((2 * half, tip - heel, thick), at=(0, (heel + tip) / 2, thick / 2 - low), color=_Paint.dark, name="sole"),
     ]
 
 
