@@ -130,7 +130,7 @@ def frictional(links, S, g, lam, near, alive, slides, side, exponent, delta):
         _sweeps(links, own, W, rest, x, sweeps, scale, exponent)
         for a in range(m):
             y[a] = x[a]
-        exact = newton_impulses(links, own, W, rest, y, active, sliding, side, exponent, B, scale, 1e-15 + 1e-10 * wrong)
+        exact = newton_impulses(links, own, W, rest.copy(), y, active, sliding, side, exponent, B, scale, 1e-15 + 1e-10 * wrong)
         if exact or sweeps > FRICTION_SOLVER.max_sweeps:
             break
         sweeps *= 2
@@ -180,13 +180,12 @@ def _trial(W, rest, x, c):
 
 
 @inline
-def newton_impulses(links, own, W, before, x, active, sliding, side, exponent, B, scale, tolerance):
-    """Semismooth Newton from x, in place; `before` are the gaps there. B is scratch (m, padded(m + 1)).
+def newton_impulses(links, own, W, rest, x, active, sliding, side, exponent, B, scale, tolerance):
+    """Semismooth Newton from x, in place; `rest` are the gaps there, in place. B is scratch (m, padded(m + 1)).
 
     Returns whether it converged.
     """
     m = x.shape[0]
-    rest = before.copy()
     for iteration in range(FRICTION_SOLVER.newton_steps):
         changed, worst = iteration == 0, 0.0
         for c in range(m):

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
+from numba.np.numpy_support import from_dtype
 
 from bunraku.kernels.compile import INTERPRETED, woven
 
@@ -97,6 +99,35 @@ def _lend_compiled(_context: Any, flat: Any, at: Any, shape: Any) -> Any:
 lend: Any = _lend if INTERPRETED else intrinsic(_lend_compiled)
 """An array of this shape that begins at number `at` of a buffer, uncounted (see `borrow`): a dozen allocations take longer than
 an acceleration."""
+
+
+def in_frame(dtype: Any, size: int) -> Any:
+    """A function without arguments that compiled code calls for an array of `size` numbers in its own frame, which takes no time;
+    uncounted, and gone when the function that the call is compiled into returns."""
+
+    def here():  # type: ignore[no-untyped-def]
+        return np.empty(size, dtype)
+
+    def compiled(_context: Any) -> Any:
+        kind = from_dtype(np.dtype(dtype))
+        view = types.Array(kind, 1, "C")
+
+        def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            out = context.make_array(view)(context, builder)
+            number = context.get_data_type(kind)
+            with builder.goto_entry_block():
+                place = builder.alloca(ir.ArrayType(number, size))
+                place.align = 64
+            item = context.get_constant(types.intp, np.dtype(dtype).itemsize)
+            arrayobj.populate_array(
+                out, data=builder.bitcast(place, number.as_pointer()), shape=[context.get_constant(types.intp, size)], strides=[item],
+                itemsize=item, meminfo=ir.Constant(out.meminfo.type, None),
+            )  # fmt: skip
+            return out._getvalue()
+
+        return view(), code
+
+    return here if INTERPRETED else intrinsic(compiled)
 
 
 @woven

@@ -17,17 +17,18 @@ from bunraku.spatial.algebra import dot3, get3, put3, sub3
 
 
 @bare
-def put_bodies(world, joints, q, o, placed):
-    """Joints and centres of all bodies at q."""
+def put_bodies(world, joints, q, o, placed, near):
+    """Joints at q, and centres of all bodies that may touch others."""
     place(joints, 0, joints.shape[0], q, o, placed.R, placed.p, placed.S)
-    put_centres(world, o, placed)
+    put_centres(world, o, placed, near)
 
 
 @bare
-def put_centres(world, o, placed):
-    """Centres of all bodies, whose joints are already placed."""
+def put_centres(world, o, placed, near):
+    """Centres of all bodies that may touch others, whose joints are already placed."""
     for a in range(world.kind.shape[0]):
-        put3(placed.c, a, carry(placed.R, placed.p, o, world.joint[a], world.centre[a], 1.0))
+        if near.watched.shape[0] == 0 or near.concerned[a]:
+            put3(placed.c, a, carry(placed.R, placed.p, o, world.joint[a], world.centre[a], 1.0))
 
 
 @bare
@@ -86,17 +87,11 @@ def _watched_pairs(world, o, start, end, near):
         if world.joint[a] != joint:  # how far it turns: bodies of one joint stand together
             joint = world.joint[a]
             come, way = _turn(near.last_R, start.R, joint), _turn(start.R, end.R, joint)
+            _keep_axes(near.last_R, start.R, joint)
         lever = _half_length(world, a)
         near.travelled[a, 0] += lever * come + _far_apart(near.last_c, start.c, a)
         near.travelled[a, 1] = near.travelled[a, 0] + lever * way + _far_apart(start.c, end.c, a)
-    joint = -1
-    for a in range(world.kind.shape[0]):
-        if not near.concerned[a]:
-            continue
         put3(near.last_c, a, get3(start.c, a))
-        if world.joint[a] != joint:
-            joint = world.joint[a]
-            _keep_axes(near.last_R, start.R, joint)
     count = 0
     for p in range(near.watched.shape[0]):
         a, b = near.watched[p, 0], near.watched[p, 1]

@@ -52,7 +52,7 @@ class BodyRows(NamedTuple):
     normal: Any
     """(m,) place among these of the normal of a slip."""
     rubs: Any
-    """(m,) whether a row is a normal with its two slips behind it."""
+    """(m,) 1 where a row is a normal with its two slips behind it."""
     part: Any
     """(m, 2) the parts that each moves with."""
     A: Any
@@ -67,6 +67,8 @@ class BodyRows(NamedTuple):
     """(m,) λ."""
     x: Any
     """(m,) impulses."""
+    left: Any
+    """(m,) gaps and slips that these leave, were the step linear."""
     q: Any
     """(parts + 1, 8)"""
     free: Any
@@ -74,7 +76,8 @@ class BodyRows(NamedTuple):
     inverse: Any
     """(8 parts, 8) the columns of K⁻¹, a line each."""
     numbers: Any
-    """What holds A, U, law, q and free."""
+    """What holds all these."""
+    places: Any
 
 
 @bare
@@ -89,16 +92,19 @@ def are_bodies(parts):
 @inline
 def body_rows(parts, m):
     """Room for m rows."""
-    count = parts.first.shape[0]
-    numbers = np.zeros((5 * m + 2 * count + 1) * WIDE)
+    count = parts.first.shape[0] if m > 0 else 0
+    numbers, places = np.zeros((5 * m + 10 * count + 1) * WIDE + 4 * m), np.zeros(6 * m, np.int64)  # few allocations
     first = -(numbers.ctypes.data // 8) % WIDE  # eights that begin where lines of the processor's cache do are read at once
     A, U = lend(numbers, first, (2 * m, WIDE)), lend(numbers, first + 2 * m * WIDE, (2 * m, WIDE))
-    law, q = lend(numbers, first + 4 * m * WIDE, (m, WIDE)), lend(numbers, first + 5 * m * WIDE, (count, WIDE))
+    law, bodies = lend(numbers, first + 4 * m * WIDE, (m, WIDE)), first + 5 * m * WIDE
+    last = bodies + 10 * count * WIDE
     return BodyRows(
-        row=np.empty(m, np.int64), role=np.empty(m, np.int64), normal=np.zeros(m, np.int64), rubs=np.zeros(m, np.bool_),
-        part=np.empty((m, 2), np.int64), A=A, U=U, law=law, q=q,
-        diagonal=np.empty(m), start=np.empty(m), x=np.empty(m),
-        free=lend(numbers, first + (5 * m + count) * WIDE, (count, WIDE)), inverse=np.zeros((count * WIDE, WIDE)), numbers=numbers,
+        row=lend(places, 0, (m,)), role=lend(places, m, (m,)), normal=lend(places, 2 * m, (m,)), rubs=lend(places, 3 * m, (m,)),
+        part=lend(places, 4 * m, (m, 2)), A=A, U=U, law=law, q=lend(numbers, bodies, (count, WIDE)),
+        free=lend(numbers, bodies + count * WIDE, (count, WIDE)),
+        inverse=lend(numbers, bodies + 2 * count * WIDE, (count * WIDE, WIDE)), diagonal=lend(numbers, last, (m,)),
+        start=lend(numbers, last + m, (m,)), x=lend(numbers, last + 2 * m, (m,)),
+        left=lend(numbers, last + 3 * m, (m,)), numbers=numbers, places=places,
     )  # fmt: skip
 
 
@@ -197,7 +203,8 @@ def _put_role(tree, rows, k, scale):
     rows.law[k, Law.LEAD] = pair_sums_1(rows.A, k, rows.U, 2 * normal, 2 * normal + 1)[0]
     if first and not (W < 0.0 and rows.diagonal[k + 1] < 0.0):  # nothing moves along the surface
         rows.role[k] = RowRole.IDLE
-    rows.rubs[normal] |= first and normal == k - 1 and rows.role[k] == RowRole.SLIPS and rows.role[normal] == RowRole.PULLS
+    if first and normal == k - 1 and rows.role[k] == RowRole.SLIPS and rows.role[normal] == RowRole.PULLS:
+        rows.rubs[normal] = 1
 
 
 @bare

@@ -19,12 +19,11 @@ from bunraku.kernels.pair_sums import add_pairs_1, add_pairs_2, add_pairs_3, pai
 
 
 @inline
-def body_impulses(tree, rows, g, lam, old, w, loose, aim, left):
+def body_impulses(tree, rows, g, lam, old, w, loose, aim):
     """δλ of the `rows`, in w.delta, and which of them act; arguments as of `touch_impulses`.
 
     `aim` is how far sweeps should lower the change that they make [m]: 0 in the first iteration of a step.
-    `left` takes the gaps and slips that these impulses leave, were the step linear. Returns how far these may be from what they
-    should be [m], whether contacts gave way, and `aim`.
+    `rows.left` takes what they leave. Returns how far that may be from what it should be [m], whether contacts gave way, and `aim`.
     """
     m, wrong = rows.row.shape[0], 0.0
     for c in range(tree.links.shape[0]):
@@ -57,8 +56,8 @@ def body_impulses(tree, rows, g, lam, old, w, loose, aim, left):
     _modes(tree, rows, w.alive, w.slides)
     for k in range(m):
         c = rows.row[k]
-        left[c] = rows.law[k, Law.GAP] + rows.law[k, Law.OWN] * old[c]
-        left[c] += pair_sums_1(rows.A, k, rows.q, rows.part[k, 0], rows.part[k, 1])[0]
+        rows.left[k] = rows.law[k, Law.GAP] + rows.law[k, Law.OWN] * old[c]
+        rows.left[k] += pair_sums_1(rows.A, k, rows.q, rows.part[k, 0], rows.part[k, 1])[0]
     for k in range(m):
         w.delta[rows.row[k]] = lam[rows.row[k]] - rows.x[k]
     keep(lent)

@@ -29,10 +29,10 @@ def find_contacts(tree, world, t, joints, q0, q1, o, start, end, near):
     """The contacts that a step from q0 to about q1 may need."""
     t.number[0], t.number[1], t.number[2] = 0, tree.n_links, t.number[5]
     if near.known[KnownStart.JOINTS]:
-        put_centres(world, o, start)
+        put_centres(world, o, start, near)
     else:
-        put_bodies(world, joints, q0, o, start)
-    put_bodies(world, joints, q1, o, end)
+        put_bodies(world, joints, q0, o, start, near)
+    put_bodies(world, joints, q1, o, end, near)
     _put_half_spaces(world, o, start)
     _put_half_spaces(world, o, end)
     for a in range(world.kind.shape[0]):
@@ -113,7 +113,7 @@ def find_more(tree, world, t, o, start, end, near, as_guessed):
     before = t.number[0]
     if as_guessed and not needs_look(world, t):
         return 0
-    put_centres(world, o, end)
+    put_centres(world, o, end, near)
     _put_half_spaces(world, o, end)
     if not as_guessed:
         near.count[0] = near_pairs_of(world, o, start, end, near)
@@ -279,7 +279,7 @@ def overlaps(figure, bodies, watch, contacts, q):
     end, near = borrow(owned_end), borrow(owned_near)
     t.number[0], t.number[1], t.number[2], t.number[3] = 0, tree.n_links, t.number[5], 0
     o = (0.0, 0.0, 0.0)
-    put_bodies(world, tree.joints, q, o, end)
+    put_bodies(world, tree.joints, q, o, end, near)
     found = find_more(tree, world, t, o, end, end, near, False)
     keep(figure)
     keep(bodies)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bunraku.kernels.blocks import lend
 from bunraku.kernels.compile import bare, inline
 from bunraku.spatial.linalg import pivoted_solve
 
@@ -47,6 +48,9 @@ class Mixer(NamedTuple):
     """(2,) where it is not mixed: how many changes it goes further, and the size |f| of the last."""
     plain: Any
     """(2,) iterations that are not mixed: how many still, and how many after the last time that changes grew."""
+    numbers: Any
+    """What holds all these."""
+    counts: Any
 
 
 class MixingOptions(NamedTuple):
@@ -77,11 +81,18 @@ MIXING = MixingOptions()
 def mixer(m):
     """A Mixer of m numbers, at its start."""
     depth = MIXING.depth
-    return Mixer(
-        x=np.empty(m), f=np.empty(m), weight=np.empty(m), last_x=np.empty(m), last_f=np.empty(m), dx=np.empty((depth, m)),
-        df=np.empty((depth, m)), A=np.zeros((depth, depth)), B=np.empty((depth, depth + 1)), best=np.empty(m),
-        least=np.full(1, math.inf), count=np.zeros(1, np.int64), way=np.zeros(2), plain=np.array([0, MIXING.plain]),
+    first = (6 + 2 * depth) * m
+    numbers, counts = np.zeros(first + depth * (2 * depth + 1) + 3), np.zeros(3, np.int64)  # few allocations
+    out = Mixer(
+        x=lend(numbers, 0, (m,)), f=lend(numbers, m, (m,)), weight=lend(numbers, 2 * m, (m,)), last_x=lend(numbers, 3 * m, (m,)),
+        last_f=lend(numbers, 4 * m, (m,)), best=lend(numbers, 5 * m, (m,)), dx=lend(numbers, 6 * m, (depth, m)),
+        df=lend(numbers, (6 + depth) * m, (depth, m)), A=lend(numbers, first, (depth, depth)),
+        B=lend(numbers, first + depth * depth, (depth, depth + 1)), least=lend(numbers, numbers.shape[0] - 3, (1,)),
+        way=lend(numbers, numbers.shape[0] - 2, (2,)), count=lend(counts, 0, (1,)), plain=lend(counts, 1, (2,)), numbers=numbers,
+        counts=counts,
     )  # fmt: skip
+    out.least[0], out.plain[1] = math.inf, MIXING.plain
+    return out
 
 
 @bare

@@ -12,7 +12,7 @@ from bunraku.dynamics.complementarity import LINKS
 from bunraku.dynamics.friction import is_first
 from bunraku.dynamics.touch.touch_parts import size_of
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.blocks import padded
+from bunraku.kernels.blocks import lend, padded
 from bunraku.kernels.compile import bare, inline, woven
 
 
@@ -58,15 +58,20 @@ class SweepPlan(NamedTuple):
     """(m,) impulses from which changes count."""
     x: Any
     """(m,) impulses."""
+    numbers: Any
+    """What holds all these."""
+    places: Any
 
 
 @inline
 def sweep_plan(tree, parts, blocks, g, lam, near, m, scale):
     """The plan of the `m` rows that are `near`, at the impulses `lam` with the gaps g. `scale` is the largest diagonal."""
+    numbers, places = np.zeros(5 * m), np.zeros(11 * m, np.int64)  # few allocations
     plan = SweepPlan(
-        row=np.empty(m, np.int64), role=np.empty(m, np.int64), normal=np.zeros(m, np.int64), friction=np.zeros(m),
-        diagonal=np.empty(m), at=np.zeros((m, 2), np.int64), first=np.zeros((m, 2), np.int64), count=np.zeros((m, 2), np.int64),
-        own=np.zeros((m, 2), np.int64), gap=np.empty(m), start=np.empty(m), x=np.empty(m),
+        row=lend(places, 0, (m,)), role=lend(places, m, (m,)), normal=lend(places, 2 * m, (m,)), at=lend(places, 3 * m, (m, 2)),
+        first=lend(places, 5 * m, (m, 2)), count=lend(places, 7 * m, (m, 2)), own=lend(places, 9 * m, (m, 2)),
+        friction=lend(numbers, 0, (m,)), diagonal=lend(numbers, m, (m,)), gap=lend(numbers, 2 * m, (m,)),
+        start=lend(numbers, 3 * m, (m,)), x=lend(numbers, 4 * m, (m,)), numbers=numbers, places=places,
     )  # fmt: skip
     _lay_out(tree, parts, blocks, g, lam, near, scale, plan)
     return plan

@@ -21,7 +21,7 @@ from bunraku.dynamics.touch.mixing import mix_sweeps, mixer
 from bunraku.dynamics.touch.sweep_plan import RowRole, gap_left, put_impulse, slip_left, sweep, sweep_plan, trial_slip
 from bunraku.dynamics.touch.touch_parts import size_of
 from bunraku.figure.records import LinkKind
-from bunraku.kernels.blocks import lend, padded
+from bunraku.kernels.blocks import in_frame, lend, padded
 from bunraku.kernels.compile import bare, borrow, inline, keep
 
 
@@ -65,6 +65,8 @@ class ImpulseOptions(NamedTuple):
 
 
 IMPULSES = ImpulseOptions()
+_few_numbers = in_frame(np.float64, IMPULSES.few_rows * (2 * IMPULSES.few_rows + 10))
+_few_places, _few_flags = in_frame(np.int64, IMPULSES.few_rows), in_frame(np.bool_, 2 * IMPULSES.few_rows)
 
 
 @inline
@@ -182,10 +184,14 @@ def _at_once(tree, parts, blocks, g, lam, w, m, scale, tolerance):
     Returns whether it converged, and to impulses of the same rows as before. Where others act, loads may be shared in many ways,
     and sweeps find one in which few rows share them.
     """
-    wide = padded(m + 1)
-    own, modes, numbers = np.empty(m, np.int64), np.zeros((2, m), np.bool_), np.zeros(m * (m + wide + 2))
+    wide, numbers, flags = padded(m + 1), _few_numbers(), _few_flags()
     W, B = lend(numbers, 0, (m, m)), lend(numbers, m * m, (m, wide))
     x, rest = lend(numbers, m * (m + wide), (m,)), lend(numbers, m * (m + wide + 1), (m,))
+    own, active, sliding = lend(_few_places(), 0, (m,)), lend(flags, 0, (m,)), lend(flags, m, (m,))
+    for k in range(m):
+        active[k] = sliding[k] = False
+        for i in range(m):
+            W[k, i] = 0.0
     k = 0
     for c in range(tree.links.shape[0]):
         if w.near[c]:
@@ -193,11 +199,11 @@ def _at_once(tree, parts, blocks, g, lam, w, m, scale, tolerance):
             w.delta[c] = k  # its place, for a moment
             k += 1
     _put_matrix(parts, blocks, w.delta, W)
-    exact = newton_impulses(tree.links, own, W, rest, x, modes[0], modes[1], w.side, w.exponent, B, scale, tolerance)
+    exact = newton_impulses(tree.links, own, W, rest, x, active, sliding, w.side, w.exponent, B, scale, tolerance)
     for k in range(m):
         c = own[k]
         w.delta[c] = lam[c] - x[k]
-        exact &= w.alive[c] == modes[0, k] and w.slides[c] == modes[1, k]
+        exact &= w.alive[c] == active[k] and w.slides[c] == sliding[k]
     return exact
 
 

@@ -195,8 +195,8 @@ def _overtaken(t, w, lam):
 
 @inline
 def solve_part(
-    own, parts, world, laid, t, memory, w, lone, origin, start, end, near, q0, p0, v0, u, dt, share, kappa, tolerance, q1, impulse,
-    live, slides, p1, rate, old, firm, bounces,
+    own, parts, world, laid, t, memory, w, lone, origin, start, end, near, q0, p0, v0, u, dt, share, kappa, tolerance, q1, guess, pulled,
+    impulse, live, slides, p1, rate, old, firm, bounces,
 ):  # fmt: skip
     """One step of length dt from (q0, p0) with the rates v0 before; q1 holds the guess, and its kinematic part what is asked for.
 
@@ -206,7 +206,8 @@ def solve_part(
     Where near.known says so, `end` has the joints at q1.
     """
     n, nq = own.n_dynamic, own.n_q
-    guess, pulled = q1.copy(), np.empty(n)
+    for i in range(nq):
+        guess[i] = q1[i]
     find_contacts(own, world, t, own.joints, q0, q1, origin, start, end, near)
     share_planes(t, world, start, origin, t.number[0])
     t.number[4] = 0
@@ -278,7 +279,7 @@ def solve_part(
             return -1
         if more == 0:
             if act_between(world, t, impulse):
-                put_centres(world, origin, end)
+                put_centres(world, origin, end, near)
             more = drop_ghosts(world, t, w, origin, end, impulse)
         if laid.link.shape[0] > 0:
             place(own.joints, 0, own.joints.shape[0], q1, origin, w.R, w.p, w.S)

@@ -6,6 +6,8 @@ so much that what acts at the end of the step was in the way at its start.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from bunraku.collision.manifold.touch_arrays import MANIFOLD, KnownStart, near_room, place_room
@@ -17,8 +19,46 @@ from bunraku.dynamics.touch.lay_strings import look_along
 from bunraku.dynamics.touch.touch_part import bounce, forget_start, leaving, solve_part
 from bunraku.dynamics.touch.touched_tree import light_workspace, touched_tree
 from bunraku.dynamics.variational import workspace
-from bunraku.kernels.compile import bare, borrow, keep, kernel
+from bunraku.kernels.compile import bare, borrow, inline, keep, kernel
 from bunraku.kinematics.tree import place
+
+
+class _PartWork(NamedTuple):
+    """The part of a step that is taken. Borrowed, so that handing these on counts no references, which takes longer than a sum."""
+
+    q1: Any
+    qa: Any
+    """Where it begins, …"""
+    va: Any
+    """… the rates before, …"""
+    pa: Any
+    """… and the momenta."""
+    p1: Any
+    guess: Any
+    """At its end; …"""
+    asked: Any
+    """… as it was before corrections."""
+    pulled: Any
+    """The momenta with the pull of adhesion."""
+    sums: Any
+    """Impulses of links in all parts."""
+    impulse: Any
+    old: Any
+    """Impulses of the part before."""
+    live: Any
+    slides: Any
+    rate: Any
+    speed: Any
+
+
+@inline
+def _part_work(n, nq, nl, size, room):
+    return _PartWork(
+        q1=np.empty(nq), qa=np.empty(nq), va=np.empty(nq), pa=np.empty(n), p1=np.empty(n), guess=np.empty(nq), asked=np.empty(nq),
+        pulled=np.empty(n), sums=np.zeros(nl),
+        impulse=np.zeros(size), old=np.zeros(size), live=np.zeros(size, np.bool_), slides=np.zeros(size, np.bool_),
+        rate=np.zeros(room), speed=np.zeros(room),
+    )  # fmt: skip
 
 
 @bare
@@ -74,11 +114,15 @@ def touch_rollout(
     for k in range(tree.balls.shape[0]):
         apply_chart(own, home, charts, k)
     kappa = total_mass(home) / dt
-    p1, seen, out, q1 = np.empty(n), np.empty(nq), np.empty(nq), np.empty(nq)
-    qa, pa, va, guess, sums = np.empty(nq), np.empty(n), np.empty(nq), np.empty(nq), np.zeros(nl)
     size, room = t.links.shape[0], t.key.shape[0]
-    impulse, old, live, slides = np.zeros(size), np.zeros(size), np.zeros(size, np.bool_), np.zeros(size, np.bool_)
-    rate, speed = np.zeros(room), np.zeros(room)
+    owned_work = _part_work(n, nq, nl, size, room)
+    part_work = borrow(owned_work)
+    q1, qa, va, guess, p1, pa, sums = (
+        part_work.q1, part_work.qa, part_work.va, part_work.guess, part_work.p1, part_work.pa, part_work.sums,
+    )  # fmt: skip
+    impulse, old, live, slides = part_work.impulse, part_work.old, part_work.live, part_work.slides
+    rate, speed = part_work.rate, part_work.speed
+    seen, out = np.empty(nq), np.empty(nq)
     owned_start, owned_end = place_room(home.shape[0], world), place_room(home.shape[0], world)
     start, end = borrow(owned_start), borrow(owned_end)
     owned_near = near_room(world, watch, room)
@@ -121,7 +165,8 @@ def touch_rollout(
             firm = stuck or length == 1
             bits_now = solve_part(
                 own, parts, world, laid, t, memory, w, lone, origin, start, end, near, qa, pa, va, U[k], part, share, kappa,
-                tolerance, q1, impulse, live, slides, p1, rate, old, firm, bounces,
+                tolerance, q1, part_work.asked, part_work.pulled, impulse,
+                live, slides, p1, rate, old, firm, bounces,
             )  # fmt: skip
             if t.number[3] > 0:
                 break
@@ -208,3 +253,4 @@ def touch_rollout(
     keep(owned_start)
     keep(owned_end)
     keep(owned_near)
+    keep(owned_work)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +23,7 @@ from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.figure.records import LINK_RECORD, POINT_RECORD, LinkKind
 from bunraku.kernels.compile import INTERPRETED
+from bunraku.kernels.entry_point import entry
 from bunraku.kinematics import pose
 from bunraku.motion import Mark
 from bunraku.motion.laid_strings import LaidPoints
@@ -96,6 +99,7 @@ class TouchSimulation(Simulation):
         capacity = 32 + 4 * len(self.bodies.things)
         self._laid, self._laid_names, self._runs_through = string_bodies(figure, scene, touch, self.q)
         self._contacts, self._memory = contact_room(figure, capacity, self._laid), fresh_memory(capacity)
+        self._rolls: Callable[..., Any] | None = None
         self._rows: list[NDArray[np.int64]] = []
         self._numbers: list[Array] = []
         self._logs: tuple[TouchLog, LaidLog] | None = None
@@ -249,12 +253,14 @@ class TouchSimulation(Simulation):
         while first < len(K):
             rows, numbers = np.empty((room, 3), np.int64), np.empty((room, 9))
             last = slice(first, None)
-            touch_rollout(
+            arguments = (
                 tree, self._parted, self.world, self._watch, self._laid, self._contacts, self._memory, self._q, self._p, self._lam,
                 self._charts, self._alive, K[last], U[last], self.dt, self.share, STEP_TOLERANCE, out.q[last],
                 out.momentum[last], out.impulse[last], out.gap[last],
                 out.energy[last], out.states[last], out.bits[last], rows, numbers, done,
             )  # fmt: skip
+            self._rolls = self._rolls or entry(touch_rollout, *arguments)
+            self._rolls(*arguments)
             rows[: done[1], 0] += first
             self._rows.append(rows[: done[1]])
             self._numbers.append(numbers[: done[1]])

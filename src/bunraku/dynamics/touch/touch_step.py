@@ -47,11 +47,11 @@ def _look(tree, w, o, q0, q1, u, dt, lam, first, at):
 
 
 @bare
-def _bent(rows, g, left):
+def _bent(rows, g):
     """How far gaps and slips are from those that the last iteration expected."""
     worst = 0.0
     for k in range(rows.row.shape[0]):
-        worst = max(worst, abs(g[rows.row[k]] - left[rows.row[k]]))
+        worst = max(worst, abs(g[rows.row[k]] - rows.left[k]))
     return worst
 
 
@@ -74,7 +74,7 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
     `rings`: no two bodies have more than one contact. `placed`: `end` already has the joints at q1. Links must not stretch.
     """
     n, nc = tree.n_dynamic, tree.links.shape[0]
-    last, factored, loose, aim, bent, left = math.inf, False, False, 0.0, math.inf, np.empty(nc)
+    last, factored, loose, aim, bent = math.inf, False, False, 0.0, math.inf
     g, r = w.r[n : n + nc], w.r[:n]
     before = old if rings else lam[:nc].copy()
     joints = tree.joints
@@ -103,9 +103,9 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
         if light:
             if fresh:
                 put_rows(tree, parts, blocks, w, rows)
-            bent = math.inf if iteration == 0 or changed else _bent(rows, g, left)
+            bent = math.inf if iteration == 0 or changed else _bent(rows, g)
             free_flight(parts, rows, r, g)
-            vague, loose, aim = body_impulses(tree, rows, g, lam, before, w, loose, aim, left)
+            vague, loose, aim = body_impulses(tree, rows, g, lam, before, w, loose, aim)
             land(parts, blocks, rows, r, p1)
         else:
             eliminate(tree, parts, blocks, r, g)
