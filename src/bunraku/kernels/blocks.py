@@ -102,10 +102,14 @@ an acceleration."""
 
 
 def in_frame(dtype: Any, size: int) -> Any:
-    """A function without arguments that compiled code calls for an array of `size` numbers in its own frame, which takes no time;
-    uncounted, and gone when the function that the call is compiled into returns."""
+    """A function without arguments that compiled code calls for an array in its own frame, which takes no time; uncounted, and
+    gone when the function that the call is compiled into returns.
 
-    def here():  # type: ignore[no-untyped-def]
+    dtype: of its numbers
+    size: how many
+    """
+
+    def here() -> Any:
         return np.empty(size, dtype)
 
     def compiled(_context: Any) -> Any:
@@ -120,8 +124,8 @@ def in_frame(dtype: Any, size: int) -> Any:
                 place.align = 64
             item = context.get_constant(types.intp, np.dtype(dtype).itemsize)
             arrayobj.populate_array(
-                out, data=builder.bitcast(place, number.as_pointer()), shape=[context.get_constant(types.intp, size)], strides=[item],
-                itemsize=item, meminfo=ir.Constant(out.meminfo.type, None),
+                out, data=builder.bitcast(place, number.as_pointer()), shape=[context.get_constant(types.intp, size)],
+                strides=[item], itemsize=item, meminfo=ir.Constant(out.meminfo.type, None),
             )  # fmt: skip
             return out._getvalue()
 

@@ -195,15 +195,16 @@ def _overtaken(t, w, lam):
 
 @inline
 def solve_part(
-    own, parts, world, laid, t, memory, w, lone, origin, start, end, near, q0, p0, v0, u, dt, share, kappa, tolerance, q1, guess, pulled,
-    impulse, live, slides, p1, rate, old, firm, bounces,
+    own, parts, world, laid, t, memory, w, lone, origin, start, end, near, q0, p0, v0, u, dt, share, kappa, tolerance, q1, guess,
+    pulled, impulse, live, slides, p1, rate, old, firm, bounces,
 ):  # fmt: skip
     """One step of length dt from (q0, p0) with the rates v0 before; q1 holds the guess, and its kinematic part what is asked for.
 
     Returns bits, or −1 where it should be taken in shorter parts: Newton's method found nothing, bodies are still in each other,
     may have passed through each other, or something acts that was already in the way at the start. Where it is `firm`, the figure
     goes as near as it can instead, and stays where it is at worst. t.number[3] says that there was no room for all contacts.
-    Where near.known says so, `end` has the joints at q1.
+    Where near.known says so, `end` has the joints at q1. `guess` and `pulled` are scratch: q1 as it comes, and p0 with the pull of
+    adhesion.
     """
     n, nq = own.n_dynamic, own.n_q
     for i in range(nq):

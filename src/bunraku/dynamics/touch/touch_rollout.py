@@ -27,6 +27,7 @@ class _PartWork(NamedTuple):
     """The part of a step that is taken. Borrowed, so that handing these on counts no references, which takes longer than a sum."""
 
     q1: Any
+    """Where it ends."""
     qa: Any
     """Where it begins, …"""
     va: Any
@@ -35,9 +36,9 @@ class _PartWork(NamedTuple):
     """… and the momenta."""
     p1: Any
     guess: Any
-    """At its end; …"""
-    asked: Any
-    """… as it was before corrections."""
+    """Where the whole step ends, about."""
+    first: Any
+    """q1 before corrections."""
     pulled: Any
     """The momenta with the pull of adhesion."""
     sums: Any
@@ -54,7 +55,7 @@ class _PartWork(NamedTuple):
 @inline
 def _part_work(n, nq, nl, size, room):
     return _PartWork(
-        q1=np.empty(nq), qa=np.empty(nq), va=np.empty(nq), pa=np.empty(n), p1=np.empty(n), guess=np.empty(nq), asked=np.empty(nq),
+        q1=np.empty(nq), qa=np.empty(nq), va=np.empty(nq), pa=np.empty(n), p1=np.empty(n), guess=np.empty(nq), first=np.empty(nq),
         pulled=np.empty(n), sums=np.zeros(nl),
         impulse=np.zeros(size), old=np.zeros(size), live=np.zeros(size, np.bool_), slides=np.zeros(size, np.bool_),
         rate=np.zeros(room), speed=np.zeros(room),
@@ -165,7 +166,7 @@ def touch_rollout(
             firm = stuck or length == 1
             bits_now = solve_part(
                 own, parts, world, laid, t, memory, w, lone, origin, start, end, near, qa, pa, va, U[k], part, share, kappa,
-                tolerance, q1, part_work.asked, part_work.pulled, impulse,
+                tolerance, q1, part_work.first, part_work.pulled, impulse,
                 live, slides, p1, rate, old, firm, bounces,
             )  # fmt: skip
             if t.number[3] > 0:
