@@ -31,8 +31,8 @@ def _near_pairs(tree, bodies, watch, Q, found):  # type: ignore[no-untyped-def]
     start, end, near = borrow(owned_start), borrow(owned_end), borrow(owned_near)
     for k in range(Q.shape[0] - 1):
         o = (0.01 * (k // 7), -0.02 * (k // 7), 0.005 * (k // 7 % 3))
-        put_bodies(world, tree.joints, Q[k], o, start)
-        put_bodies(world, tree.joints, Q[k + 1], o, end)
+        put_bodies(world, tree.joints, Q[k], o, start, near)
+        put_bodies(world, tree.joints, Q[k + 1], o, end, near)
         for b in range(world.kind.shape[0]):
             near.put[b, 0] = False
             if world.kind[b] == BODY.half_space:
