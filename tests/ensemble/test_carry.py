@@ -11,7 +11,7 @@ import pytest
 from bunraku.ensemble.agents import hold, porter, rover
 from bunraku.ensemble.barriers import Barriers
 from bunraku.ensemble.carry import CarryOptions, carry
-from bunraku.ensemble.carry_on_stage import scene_with_roadmap, with_shells
+from bunraku.ensemble.carry_on_stage import drawn_ways, scene_with_ways, with_shells
 from bunraku.ensemble.carry_result import CARRY_STAGES, NO_WAY, REFUSED
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.recheck_team import TeamRecheckOptions
@@ -180,8 +180,8 @@ def test_pictures(tmp_path):
     save_plan_view(done, tmp_path / "view.png", moments=2, width=200)
     assert (tmp_path / "stills.png").stat().st_size > 1000
     assert (tmp_path / "view.png").stat().st_size > 1000
-    assert [o.name for o in scene_with_roadmap(done, tmp_path).obstacles][-2:] == ["roadmap", "way"]
-    shown = with_shells(done, tmp_path)
+    assert [o.name for o in scene_with_ways(done.scene, drawn_ways(done), tmp_path).obstacles][-2:] == ["roadmap", "way"]
+    shown = with_shells(done.errand.team, done.motion, tmp_path)
     rings = shown.track("reach of left's tool")
     base = shown.track("left").q[0, :3]
     shoulder = pair().agents[0].shells[0].shoulder

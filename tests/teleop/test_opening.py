@@ -21,11 +21,7 @@ from bunraku.teleop.viewing_places import ground
 from tests.slow_cases import cases
 
 SHOW = opening_show()
-# Tests of climbing, carrying and control make the same motions.
-SLOW = (
-    "From the wall to the ceiling", "Round a bend and up the wall", "A slab through a factory", "A piano over the desk",
-    "A finger on two tendons", "A marionette imitates a walk", "A marionette imitates a wave",
-)  # fmt: skip
+SLOW = ("A finger on two tendons",)
 
 
 @pytest.mark.parametrize("entry", cases(SHOW, slow=SLOW, name=lambda entry: entry.title))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from bunraku.cleanup import TemporaryFolder
 from bunraku.ensemble.carry_result import Carry
+from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.scenes.meshed_solids import tube
-from bunraku.ensemble.team import OBJECT
+from bunraku.ensemble.team import OBJECT, Team
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure, Mesh, Shape
 from bunraku.figure.build import Attached, figure, rz, spindle
@@ -25,6 +26,7 @@ from bunraku.stage import Recorded
 from bunraku.writing import writing
 
 Array = NDArray[np.float64]
+Ways = Mapping[str, Sequence[Array]]
 
 
 def on_stage(done: Carry) -> Recorded:
@@ -32,26 +34,36 @@ def on_stage(done: Carry) -> Recorded:
 
     Raises BunrakuError if there is no motion.
     """
-    moved(done)
+    return drawn(done.errand, moved(done), drawn_ways(done))
+
+
+def drawn(errand: Errand, motion: Motion, ways: Ways) -> Recorded:
+    """A `motion` of an `errand` with the reach of every arm, and `ways` that are drawn in its scene."""
     folder = TemporaryFolder()  # stays: the page loads the meshes as long as the stage is open
-    return Recorded(with_shells(done, folder.name), scene_with_roadmap(done, folder.name))
+    return Recorded(with_shells(errand.team, motion, folder.name), scene_with_ways(errand.scene, ways, folder.name))
 
 
-def scene_with_roadmap(done: Carry, folder: str | os.PathLike[str]) -> Scene:
-    """The scene of `done` with its roadmap (blue) and the path of the object (red), as thin tubes in files of `folder`."""
-    ways: dict[str, tuple[list[Array], tuple[float, float, float]]] = {}
+def drawn_ways(done: Carry) -> dict[str, list[Array]]:
+    """What is drawn in the scene of `done`: its roadmap, and the path of the object; points (n, 3) [m] along each line."""
+    ways: dict[str, list[Array]] = {}
     if done.roadmap is not None and done.roadmap.edges:
-        ways["roadmap"] = (roadmap_lines(done, done.roadmap), (0.18, 0.44, 0.62))
+        ways["roadmap"] = roadmap_lines(done, done.roadmap)
     if done.motion is not None:
-        ways["way"] = ([done.motion.track(OBJECT).q[:, :3]], (0.82, 0.28, 0.12))
+        ways["way"] = [done.motion.track(OBJECT).q[:, :3]]
+    return ways
+
+
+def scene_with_ways(scene: Scene, ways: Ways, folder: str | os.PathLike[str]) -> Scene:
+    """A `scene` with the lines `ways`, the roadmap (blue) and the path of the object (red), as thin tubes in files of `folder`."""
     drawn = []
-    for name, (lines, color) in ways.items():
-        file = _tubes(lines, Path(folder) / f"{name}.stl", 0.006 if name == "roadmap" else 0.012)
+    for name, lines in ways.items():
+        radius, color = (0.006, (0.18, 0.44, 0.62)) if name == "roadmap" else (0.012, (0.82, 0.28, 0.12))
+        file = _tubes(lines, Path(folder) / f"{name}.stl", radius)
         drawn.append(Obstacle(name, Mesh(str(file)), color=color, group="search"))
-    return done.errand.scene.replace(obstacles=(*done.errand.scene.obstacles, *drawn))
+    return scene.replace(obstacles=(*scene.obstacles, *drawn))
 
 
-def _tubes(lines: list[Array], file: Path, radius: float) -> Path:
+def _tubes(lines: Sequence[Array], file: Path, radius: float) -> Path:
     import trimesh
 
     parts = []
@@ -65,13 +77,13 @@ def _tubes(lines: list[Array], file: Path, radius: float) -> Path:
     return file
 
 
-def with_shells(done: Carry, folder: str | os.PathLike[str]) -> Motion:
-    """The motion of `done`, with a figure of rings for each arm: its wrist stays between the outer and the inner rings.
+def with_shells(team: Team, motion: Motion, folder: str | os.PathLike[str]) -> Motion:
+    """A `motion` of a `team`, with a figure of rings for each arm: its wrist stays between the outer and the inner rings.
 
-    Meshes are written to `folder`. Raises BunrakuError if there is no motion.
+    Meshes are written to `folder`.
     """
-    motion, tracks = moved(done), []
-    for agent in done.errand.team.agents:
+    tracks = []
+    for agent in team.agents:
         for hold, shell in zip(agent.holds, agent.shells, strict=True):
             name = f"reach of {agent.name}'s {hold.tool}"
             rings = [_ring(radius, axis, Path(folder)) for radius in (shell.least, shell.most) for axis in range(3)]

@@ -116,21 +116,22 @@ def on_stage(found: Plan) -> Recorded:
     """The plan `found` as a recording for the stage, with its scene and tree; raises BunrakuError if there is no plan."""
     if found.motion is None:
         raise BunrakuError(f"there is no plan to play: {found.outcome.kind}: {found.outcome.why}\n  advice: {found.outcome.advice}")
-    folder = TemporaryFolder()  # kept: the page loads the tree's mesh as long as the stage is open
-    return Recorded(found.motion, scene_with_tree(found, folder.name))
+    return Recorded(found.motion, with_edges(found.scene, tree_edges(found)))
 
 
-def scene_with_tree(found: Plan, folder: str | os.PathLike[str], *, radius: float = 0.0015, edges: int = 6000) -> Scene:
-    """The scene of the plan `found` with the search tree as a mesh of thin edges, for the stage.
+def tree_edges(found: Plan, *, edges: int = 6000) -> Array:
+    """The first `edges` edges of the search tree of the plan `found`, (n, 2, 3) [m]."""
+    if found.tree is None or len(found.tree) < 2:
+        return np.zeros((0, 2, 3))
+    return found.tree.edges()[:edges]
 
-    folder: where the mesh file is written. radius: radius of an edge [m]. edges: maximum number of edges drawn.
-    """
+
+def with_edges(scene: Scene, lines: Array, *, radius: float = 0.0015) -> Scene:
+    """A `scene` with the edges `lines` (n, 2, 3) [m] of a search tree as a mesh of thin rods with this `radius` [m]."""
     import trimesh
 
-    scene = found.problem.scene
-    if found.tree is None or len(found.tree) < 2:
+    if not len(lines):
         return scene
-    lines = found.tree.edges()[:edges]
     along = lines[:, 1] - lines[:, 0]
     flat = np.abs(along[:, 2:]) < 0.9 * np.linalg.norm(along, axis=1)[:, None]
     across = np.cross(along, np.where(flat, [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]))
@@ -142,7 +143,8 @@ def scene_with_tree(found: Plan, folder: str | os.PathLike[str], *, radius: floa
     faces = np.array([face for a, b in ((0, 1), (1, 2), (2, 0)) for face in ((a, b, 3 + b), (a, 3 + b, 3 + a))])
     every = (faces + 6 * np.arange(len(lines))[:, None, None]).reshape(-1, 3)
     mesh: Any = trimesh.Trimesh(corners.reshape(-1, 3), every, process=False)
-    file = Path(folder) / f"{found.problem.name.replace(' ', '_')}_tree.stl"
+    folder = TemporaryFolder()  # kept: the page loads the mesh as long as the stage is open
+    file = Path(folder.name) / f"{scene.name.replace(' ', '_')}_tree.stl"
     with writing(file) as temporary:
         temporary.write_bytes(mesh.export(file_type="stl"))
     tree = Obstacle("tree", Mesh(str(file)), color=(0.2, 0.33, 0.48), group="search")

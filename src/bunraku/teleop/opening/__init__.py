@@ -3,14 +3,12 @@
 A chapter is a file in this folder with a function `chapter`:
 
     def chapter() -> Chapter:
-        pole = Entry("A cart swings its pole up", _pole, "What to look at. What to try", front=FROM_SIDE)
-        return Chapter("Swinging up", [pole])
+        return Chapter("Physics", [Entry("A chain of ten", _chain, "What to look at. What to try", front=FROM_SIDE)])
 
-    def _pole() -> Recorded:
-        from bunraku.control import optimize  # imported here, so that the list of entries appears at once
+    def _chain() -> Recorded:
+        from bunraku.dynamics import simulate  # imported here, so that the list of entries appears at once
 
-        found = optimize(…)
-        return on_floor(found.motion, reference=found.reference)  # the reference is drawn as a ghost
+        return on_floor(simulate(…))  # what takes more than two seconds is computed in advance, see `recordings`
 
 An entry opens a Motion, a Recorded (a motion with its scene, ghost and curves), a Live, or a function that returns one of these. To
 add a chapter, add its file and list it in CHAPTERS.
