@@ -10,7 +10,7 @@ import numpy as np
 
 from bunraku.collision.closest_points import crosses, inverse_way, meets_box, to_triangle
 from bunraku.kernels.compile import inline, kernel
-from bunraku.spatial.algebra import dot3, get3, sub3
+from bunraku.spatial.algebra import get3, sub3
 
 STACK_DEPTH = 512  # the most nodes that wait on the stack of a traversal
 RAY = (0.5377216219, 0.3141864957, 0.7823913746)  # a direction that edges and faces of models are not parallel to
@@ -90,6 +90,36 @@ def away(boxes, i, x):
 
 
 @inline
+def may_be_nearer(boxes, i, a, way, square):
+    """Whether the squared distance of box i from a segment, a to a + way, may be less than `square`; if not, it is not.
+
+    The squared distance f from the box is convex along the segment, so f(t) + f'(t) (s − t) bounds it from below. Newton's method
+    finds its minimum, but one point is mostly enough to know.
+    """
+    low, high, t = 0.0, 1.0, 0.5
+    for _ in range(8):
+        f, slope, curve = 0.0, 0.0, 0.0
+        for k in range(3):
+            at = a[k] + t * way[k]
+            gap = at - min(max(at, boxes[i, k]), boxes[i, 3 + k])
+            f += gap * gap
+            slope += gap * way[k]
+            if gap != 0.0:
+                curve += way[k] * way[k]
+        if f < square:
+            return True
+        if slope > 0.0:
+            high = t
+        else:
+            low = t
+        left = t - low if slope > 0.0 else high - t
+        if f - 2.0 * abs(slope) * left >= square:
+            return False
+        t = min(max(t - slope / curve, low), high)
+    return True
+
+
+@inline
 def vertices(triangles, i):
     return (
         (triangles[i, 0], triangles[i, 1], triangles[i, 2]),
@@ -104,19 +134,15 @@ def nearest(ints, boxes, triangles, root, a, b, bound, stack):
 
     A segment that passes through the surface has the distance 0.
     """
-    square, margin, triangle = bound * bound, bound, -1
+    square, triangle, way = bound * bound, -1, sub3(b, a)
     x = y = a
-    inverse = inverse_way(a, b)
     middle = (0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.5 * (a[2] + b[2]))
-    half = sub3(b, middle)
-    half_length = np.sqrt(dot3(half, half))
     stack[0] = root
     top = 1
     while top > 0:
         top -= 1
         node = stack[top]
-        lo, hi = corners(boxes, node)
-        if away(boxes, node, middle) > (margin + half_length) ** 2 or not meets_box(a, inverse, lo, hi, margin):
+        if not may_be_nearer(boxes, node, a, way, square):
             continue
         if ints[node, 2] > 0:
             for i in range(ints[node, 1], ints[node, 1] + ints[node, 2]):
@@ -124,7 +150,6 @@ def nearest(ints, boxes, triangles, root, a, b, bound, stack):
                 closer, on_segment, on_surface = to_triangle(a, b, p0, p1, p2, square)
                 if closer < square:
                     square, x, y, triangle = closer, on_segment, on_surface, i
-            margin = np.sqrt(square)
             if square == 0.0:
                 break
         else:
@@ -133,7 +158,7 @@ def nearest(ints, boxes, triangles, root, a, b, bound, stack):
                 near, far = far, near
             stack[top], stack[top + 1] = far, near
             top += 2
-    return margin, x, y, triangle
+    return np.sqrt(square), x, y, triangle
 
 
 @inline
