@@ -1,4 +1,4 @@
-"""Prints which core dependencies have wheels for which platforms, the size of a core install, and what each extra adds.
+"""Prints which core dependencies have wheels for which platforms, how large a core install is there, and what each extra adds here.
 
     python tools/platforms.py [--no-size]
 
@@ -13,6 +13,7 @@ import sys
 import tempfile
 import tomllib
 import venv
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -41,16 +42,27 @@ def extras() -> dict[str, list[str]]:
     return {name: every[name] for name in every if name not in ("all", "test", "docs", "lint", "dev")}
 
 
+def wheels(requirements: list[str], tags: tuple[str, ...], python: str, folder: str) -> list[Path]:
+    """Wheels for the platforms `tags` and a `python`, downloaded into a `folder`; none if there are not all."""
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary", ":all:", "--dest", folder]
+    command += ["--python-version", python, "--implementation", "cp", *(f"--platform={tag}" for tag in tags), *requirements]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return list(Path(folder).glob("*.whl")) if done.returncode == 0 else []
+
+
 def available(requirement: str, tags: tuple[str, ...], python: str) -> str:
     """The size of the wheel of a `requirement` for the platforms `tags` and a `python`, or "none"."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", folder]
-        command += ["--python-version", python, "--implementation", "cp", *(f"--platform={tag}" for tag in tags), requirement]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        found = list(Path(folder).glob("*.whl"))
-        if done.returncode != 0 or not found:
-            return "none"
-        return f"{found[0].name.split('-')[1]} ({found[0].stat().st_size / 1e6:.1f} MB)"
+        found = wheels(["--no-deps", requirement], tags, python, folder)
+        return f"{found[0].name.split('-')[1]} ({found[0].stat().st_size / 1e6:.1f} MB)" if found else "none"
+
+
+def unpacked(tags: tuple[str, ...], python: str) -> str:
+    """The size of all files of a core install for the platforms `tags` and a `python`, or "none"."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = wheels(core(), tags, python, folder)
+        total = sum(info.file_size for wheel in found for info in zipfile.ZipFile(wheel).infolist())
+        return f"{total / 1e6:.0f} MB" if found else "none"
 
 
 def installed(requirements: list[str], folder: Path) -> dict[str, float]:
@@ -91,6 +103,8 @@ def main() -> None:
         row = [available(requirement, tags, asked.python) for tags in PLATFORMS.values()]
         print(f"{requirement:<28}" + "".join(f"{cell:<22}" for cell in row), flush=True)
     if not asked.no_size:
+        row = [unpacked(tags, asked.python) for tags in PLATFORMS.values()]
+        print(f"{'core install':<28}" + "".join(f"{cell:<22}" for cell in row), flush=True)
         print_sizes()
 
 

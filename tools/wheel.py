@@ -2,7 +2,8 @@
 
 For each level of processors that this one can run (x86-64-v2, v3, v4), a process compiles what the work below asks for, for
 that level; the compiled kernels go into the wheel, which is then no longer pure: it is for one Python and one platform. A machine
-of another platform, Python or numba compiles by itself, as a clone does.
+of another platform, Python or numba compiles by itself, as a clone does. If the work did not need some kernel, the wheel is not
+built: then the work is to be extended.
 
     python tools/wheel.py [--quick] [--level x86-64-v3 …] [--to dist]
 
@@ -15,6 +16,7 @@ import argparse
 import base64
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -34,32 +36,68 @@ for figure in (library.marionette25(), library.marionette22()):
 OPENING_SHOW = """
 from bunraku.stage.entry import Recorded
 from bunraku.teleop import opening_show
-from bunraku.errors import BunrakuError
 for entry in opening_show():
-    try:
-        shown = entry.open()
-        if not isinstance(shown, Recorded):
-            shown.reset()
-            for _ in range(3):
-                shown.step()
-    except BunrakuError as problem:
-        print(f"{entry.title}: {problem}")
+    shown = entry.open()
+    if not isinstance(shown, Recorded):
+        shown.reset()
+        for _ in range(3):
+            shown.step()
 """
-
-
+# Every verb: the orders that come with bunraku, their motions drawn, and the examples.
+VERBS = """
+import runpy
+import bunraku
+from matplotlib import pyplot
+from bunraku.io.shipped import shipped_orders
+for name in shipped_orders():
+    result = bunraku.load(name).run()
+    bunraku.save(getattr(result, "motion", result), f"{name}.png")
+for example in sorted((ROOT / "examples").glob("[0-9][0-9]_*.py")):
+    runpy.run_path(str(example), run_name="__main__")
+    pyplot.close("all")
+"""
+# What these do not need: single functions, another planner, and what a few tests call.
+THE_REST = """
+from dataclasses import replace
+import pytest
+from bunraku.dynamics.quantities import energy
+puppet = library.marionette22()
+energy(puppet, puppet.start, 0.0 * puppet.start)
+replace(bunraku.load("around_the_block"), planner="ao-est", budget=5.0, smooth=False).run()
+if pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), *(str(ROOT / "tests" / file) for file in TESTS)]):
+    raise SystemExit("tests failed")
+"""
+TESTS = (
+    "kernels/test_twins.py", "control/test_push_inputs.py", "dynamics/test_complementarity.py",
+    "dynamics/touch/test_strings_on_bodies.py", "planning/strings/test_hand_segment.py", "locomotion/guide/test_onward.py",
+    "locomotion/climb/test_adhesion.py", "locomotion/climb/test_climb_in_bunraku.py", "locomotion/climb/test_surfaces.py",
+)  # fmt: skip
 # What other figures need: pulleys, friction, springs, bodies that touch.
 OTHER_FIGURES = """
 from bunraku.kernels.units import compile_all
 compile_all()
 """
+PLACES = f"from pathlib import Path; ROOT, TESTS = Path({str(ROOT)!r}), {TESTS!r}"
+WORK = PLACES + FIRST_SIMULATION + OPENING_SHOW + VERBS + THE_REST + OTHER_FIGURES
 
 
 def compiled(level: str, work: str, folder: Path) -> list[Path]:
     """The files of all kernels that some `work` needs, compiled for a `level` into a `folder`."""
     own = {**os.environ, "NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": "", "XDG_CACHE_HOME": str(folder)}
-    own["PYTHONPATH"] = str(ROOT / "src")
+    own |= {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
     subprocess.run([sys.executable, "-c", work], env=own, check=True, cwd=folder)
     return sorted((folder / "bunraku" / "kernels").rglob("*.nbc"))
+
+
+def without_code(files: list[Path]) -> list[str]:
+    """The entry points, kernels that Python calls, of which no machine code is among the `files`, as module.name."""
+    have = {f"{file.parent.name.rpartition('-')[0]}.{file.name.split('.')[0]}" for file in files}
+    sources, kernels = ROOT / "src" / "bunraku", set()
+    for source in sources.rglob("*.py"):
+        module = ".".join(source.relative_to(sources).with_suffix("").parts)
+        names = re.findall(r"^@kernel\ndef (\w+)", source.read_text(encoding="utf-8"), re.MULTILINE)
+        kernels |= {f"{module}.{name}" for name in names}
+    return sorted(kernels - have)
 
 
 def pure_wheel(folder: Path) -> Path:
@@ -111,13 +149,15 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=ROOT / "dist", help="folder of the wheel")
     asked = parser.parse_args()
     asked.to.mkdir(parents=True, exist_ok=True)
-    work = FIRST_SIMULATION if asked.quick else FIRST_SIMULATION + OPENING_SHOW + OTHER_FIGURES
+    work = FIRST_SIMULATION if asked.quick else WORK
     code = {}
     with tempfile.TemporaryDirectory() as folder:
         for level in asked.level or levels():
             cache = Path(folder) / level
             cache.mkdir()
             files = compiled(level, work, cache)
+            if not asked.quick and (missing := without_code(files)):
+                sys.exit(f"{level}: no machine code of {', '.join(missing)}; extend the work in tools/wheel.py")
             for file in files:
                 where = file.relative_to(cache / "bunraku" / "kernels").as_posix()
                 code[f"bunraku/kernels/machine_code/{level}/{where}"] = file.read_bytes()
