@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -80,8 +80,8 @@ def perform(
     options: distances, speeds, and how puppets rehearse.
 
     Returns the performance. Its outcome is not ok if the rehearsal of a stretch did not converge. After Ctrl-C its outcome is of
-    kind "stopped", finished rehearsals are in the cache, and the motion is truncated at the first stretch that was not rehearsed
-    (None if none was). Raises FileError, which names the cue, if the script cannot be played.
+    kind "stopped", and it has no motion, since playing takes long; finished rehearsals are in the cache, and the next call goes on
+    from there. Raises FileError, which names the cue, if the script cannot be played.
     """
     require_kind("script", script, Script, expected="a Script", advice="bunraku.choreography.load_script(…) gives one")
     require_common(seed, progress)
@@ -93,7 +93,7 @@ def perform(
         outcome = show.rehearse_it()
         show.play_it()
     except KeyboardInterrupt:
-        outcome = STOPPED.because("finished rehearsals are cached on disk")
+        outcome = STOPPED.because("finished rehearsals are cached on disk; perform it again to go on from there")
     return Performance(
         script, outcome, show.motion, show.scene, show.seconds, seed or 0, reference=show.asked, score=show.score,
         shifts=show.shifts, parts=show.parts, near=show.near, errors=show.errors, rehearsed_anew=show.anew, company=show.company,
@@ -186,18 +186,11 @@ class _Show:
             self._require_apart(none)
 
     def rehearse_it(self) -> Outcome:
-        """Rehearses all stretches. After Ctrl-C the show is truncated at the first stretch that was not rehearsed."""
+        """Rehearses all stretches; raises KeyboardInterrupt on Ctrl-C."""
         stretches = [s for role in self.script.roles for s in stretches_of(self.made, role.name, len(self.t), dt=self.dt)]
         with self.stage("rehearsal"):
-            self.found, stopped = self._rehearsed(stretches)
+            self.found = self._rehearsed(stretches)
         lost = [(s, found) for s, found in self.found.items() if not found.converged]
-        if stopped:
-            samples = 1 + min((s.first for s in stretches if s not in self.found), default=len(self.t) - 1)
-            if samples < 2:
-                raise KeyboardInterrupt
-            self.t = self.t[:samples]
-            self.wanted = {name: q[:samples] for name, q in self.wanted.items()}
-            return STOPPED.because(f"{len(self.found)} of {len(stretches)} stretches are rehearsed and cached on disk")
         if lost:
             stretch, found = min(lost, key=lambda one: one[0].first)
             cue = self._active(stretch.role, stretch.first * self.dt).cue
@@ -227,8 +220,7 @@ class _Show:
 
     # -- rehearsal -----------------------------------------------------------------------------------------------
 
-    def _rehearsed(self, stretches: list[Stretch]) -> tuple[dict[Stretch, Rehearsed], bool]:
-        """The stretches that were rehearsed, and whether Ctrl-C was pressed."""
+    def _rehearsed(self, stretches: list[Stretch]) -> dict[Stretch, Rehearsed]:
         hung = {role.name: Hung(role.repertoire.puppet, self.options.rehearsal) for role in self.script.roles}
         anew: list[Rehearsed] = []
         ready: list[Stretch] = []
@@ -254,10 +246,14 @@ class _Show:
 
         with ThreadPoolExecutor(self.threads) as pool:
             futures = {stretch: pool.submit(one, stretch) for stretch in stretches}
-            stopped = _waited_for(futures.values(), pool, stop)
-        self.anew = len(anew)
-        done = {s: f for s, f in futures.items() if not f.cancelled() and f.exception() is None}
-        return {stretch: future.result() for stretch, future in done.items()}, stopped
+            try:
+                return {stretch: future.result() for stretch, future in futures.items()}
+            except BaseException:  # Ctrl-C, or an error, also stops the others
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+                raise
+            finally:
+                self.anew = len(anew)
 
     def _loose(self, stretch: Stretch) -> bool:
         """Whether strings go slack in a piece of a stretch."""
@@ -335,19 +331,3 @@ class _Show:
             f"{near.strings[1]} come within {100 * near.distance:.0f} cm",
             advice="keep the puppets farther apart, or let one wait until the other has passed",
         )
-
-
-def _waited_for(futures: Iterable[Future[Rehearsed]], pool: ThreadPoolExecutor, stop: threading.Event) -> bool:
-    """Waits for all; returns True after Ctrl-C. Ctrl-C, and any error, also stops the others."""
-    try:
-        for future in futures:
-            future.result()
-    except KeyboardInterrupt:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
-        return True
-    except BaseException:
-        stop.set()
-        pool.shutdown(cancel_futures=True)
-        raise
-    return False

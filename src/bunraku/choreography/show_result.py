@@ -15,7 +15,7 @@ from bunraku.choreography.part import Recovery, RehearsedPart, recovery
 from bunraku.choreography.score import Score
 from bunraku.choreography.script import Script
 from bunraku.motion import Motion
-from bunraku.outcome import STOPPED, Outcome
+from bunraku.outcome import Outcome
 from bunraku.result import Result
 from bunraku.scene import Scene
 from bunraku.sound.soundtrack import Soundtrack
@@ -30,7 +30,7 @@ class Performance(Result):
     script: Script
     outcome: Outcome
     motion: Motion | None
-    """All puppets in costumes, with the cues as marks; after Ctrl-C, truncated at the first stretch that was not rehearsed."""
+    """All puppets in costumes, with the cues as marks; None after Ctrl-C."""
     scene: Scene | None
     """The stage set."""
     seconds: Mapping[str, float]
@@ -96,8 +96,6 @@ class Performance(Result):
         apart = f"; at least {100 * self.near.distance:.0f} cm from another puppet's" if self.near is not None else ""
         yield "strings", f"smallest tension {least:.2g} N{apart}"
         for name, error in self.errors.items():
+            found = self.recoveries[name]
             text = f"{error:.3f} rad rms from the reference, over all joints"
-            if self.outcome.kind != STOPPED.kind:
-                found = self.recoveries[name]
-                text += f"; pushed and 3 % heavier {found.held:.3f} from its part, without feedback {found.open:.3f}"
-            yield name, text
+            yield name, f"{text}; pushed and 3 % heavier {found.held:.3f} from its part, without feedback {found.open:.3f}"
