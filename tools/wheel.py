@@ -25,6 +25,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+SOURCES = ROOT / "src" / "bunraku"
 
 FIRST_SIMULATION = """
 import bunraku
@@ -56,45 +57,51 @@ for example in sorted((ROOT / "examples").glob("[0-9][0-9]_*.py")):
     runpy.run_path(str(example), run_name="__main__")
     pyplot.close("all")
 """
-# What these do not need: single functions, another planner, and what a few tests call.
+# What these do not need: a single function, another planner.
 THE_REST = """
 from dataclasses import replace
-import pytest
 from bunraku.dynamics.quantities import energy
 puppet = library.marionette22()
 energy(puppet, puppet.start, 0.0 * puppet.start)
 replace(bunraku.load("around_the_block"), planner="ao-est", budget=5.0, smooth=False).run()
-if pytest.main(["-q", "-p", "no:cacheprovider", "--rootdir", str(ROOT), *(str(ROOT / "tests" / file) for file in TESTS)]):
-    raise SystemExit("tests failed")
 """
-TESTS = (
-    "kernels/test_twins.py", "control/test_push_inputs.py", "dynamics/test_complementarity.py",
-    "dynamics/touch/test_strings_on_bodies.py", "planning/strings/test_hand_segment.py", "locomotion/guide/test_onward.py",
-    "locomotion/climb/test_adhesion.py", "locomotion/climb/test_climb_in_bunraku.py", "locomotion/climb/test_surfaces.py",
-)  # fmt: skip
 # What other figures need: pulleys, friction, springs, bodies that touch.
 OTHER_FIGURES = """
 from bunraku.kernels.units import compile_all
 compile_all()
 """
-PLACES = f"from pathlib import Path; ROOT, TESTS = Path({str(ROOT)!r}), {TESTS!r}"
+PLACES = f"from pathlib import Path; ROOT = Path({str(ROOT)!r})"
 WORK = PLACES + FIRST_SIMULATION + OPENING_SHOW + VERBS + THE_REST + OTHER_FIGURES
+# What else only tests need.
+TESTS = (
+    "kernels/test_twins.py", "control/test_push_inputs.py", "dynamics/test_complementarity.py",
+    "dynamics/touch/test_strings_on_bodies.py", "planning/strings/test_hand_segment.py", "locomotion/guide/test_onward.py",
+    "locomotion/climb/test_adhesion.py", "locomotion/climb/test_climb_in_bunraku.py", "locomotion/climb/test_surfaces.py",
+)  # fmt: skip
 
 
-def compiled(level: str, work: str, folder: Path) -> list[Path]:
-    """The files of all kernels that some `work` needs, compiled for a `level` into a `folder`."""
+def compiled(level: str, folder: Path, *, quick: bool) -> list[Path]:
+    """The files of all kernels, compiled for a `level` into a `folder`; if `quick`, of those that a first simulation needs."""
     own = {**os.environ, "NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": "", "XDG_CACHE_HOME": str(folder)}
     own |= {"PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "agg"}
-    subprocess.run([sys.executable, "-c", work], env=own, check=True, cwd=folder)
-    return sorted((folder / "bunraku" / "kernels").rglob("*.nbc"))
+    subprocess.run([sys.executable, "-c", FIRST_SIMULATION if quick else WORK], env=own, check=True, cwd=folder)
+    if not quick:
+        tests = [f"tests/{name}" for name in TESTS]
+        subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests], env=own, check=True, cwd=ROOT)
+    files = (folder / "bunraku" / "kernels").rglob("*.nbc")
+    return sorted(file for file in files if (SOURCES / f"{_module(file).replace('.', '/')}.py").exists())  # not those of tests
+
+
+def _module(file: Path) -> str:
+    """The module of a `file` of machine code, without "bunraku."."""
+    return file.parent.name.rpartition("-")[0]
 
 
 def without_code(files: list[Path]) -> list[str]:
     """The entry points, kernels that Python calls, of which no machine code is among the `files`, as module.name."""
-    have = {f"{file.parent.name.rpartition('-')[0]}.{file.name.split('.')[0]}" for file in files}
-    sources, kernels = ROOT / "src" / "bunraku", set()
-    for source in sources.rglob("*.py"):
-        module = ".".join(source.relative_to(sources).with_suffix("").parts)
+    have, kernels = {f"{_module(file)}.{file.name.split('.')[0]}" for file in files}, set()
+    for source in SOURCES.rglob("*.py"):
+        module = ".".join(source.relative_to(SOURCES).with_suffix("").parts)
         names = re.findall(r"^@kernel\ndef (\w+)", source.read_text(encoding="utf-8"), re.MULTILINE)
         kernels |= {f"{module}.{name}" for name in names}
     return sorted(kernels - have)
@@ -149,13 +156,12 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=ROOT / "dist", help="folder of the wheel")
     asked = parser.parse_args()
     asked.to.mkdir(parents=True, exist_ok=True)
-    work = FIRST_SIMULATION if asked.quick else WORK
     code = {}
     with tempfile.TemporaryDirectory() as folder:
         for level in asked.level or levels():
             cache = Path(folder) / level
             cache.mkdir()
-            files = compiled(level, work, cache)
+            files = compiled(level, cache, quick=asked.quick)
             if not asked.quick and (missing := without_code(files)):
                 sys.exit(f"{level}: no machine code of {', '.join(missing)}; extend the work in tools/wheel.py")
             for file in files:
