@@ -103,7 +103,8 @@ def _hear_failed_calls() -> None:
     others = sys.unraisablehook
 
     def hook(ignored: Any) -> None:
-        if getattr(ignored.object, "func", None) is not _first_call:
+        # Python 3.13 names the function in the message only.
+        if getattr(ignored.object, "func", None) is not _first_call and _first_call.__name__ not in (ignored.err_msg or ""):
             others(ignored)
             return
         if not isinstance(ignored.exc_value, KeyboardInterrupt):
