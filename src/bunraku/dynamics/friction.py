@@ -187,7 +187,7 @@ def newton_impulses(links, own, W, rest, x, active, sliding, side, exponent, B, 
     """
     m = x.shape[0]
     for iteration in range(FRICTION_SOLVER.newton_steps):
-        changed, worst = iteration == 0, 0.0
+        changed, moves, worst = iteration == 0, False, 0.0
         for c in range(m):
             link = links[own[c]]
             was, slid = active[c], sliding[c]
@@ -207,6 +207,12 @@ def newton_impulses(links, own, W, rest, x, active, sliding, side, exponent, B, 
                 else:
                     sliding[c] = sliding[c - 1]
             changed |= active[c] != was or sliding[c] != slid
+            moves |= sliding[c]
+            worst = max(worst, abs(rest[c]) if active[c] else scale * abs(x[c]))
+        if not changed and not moves and worst <= tolerance:
+            return True
+        worst = 0.0
+        for c in range(m):
             for k in range(m):
                 B[c, k] = W[c, k] if active[c] else 0.0
             B[c, c] += -FRICTION_SOLVER.settling * scale if active[c] else 1.0
@@ -224,7 +230,10 @@ def newton_impulses(links, own, W, rest, x, active, sliding, side, exponent, B, 
             return False
         for c in range(m):
             x[c] += B[c, m]
-            _add(W, rest, c, B[c, m])
+            total = 0.0
+            for k in range(m):
+                total += W[c, k] * B[k, m]
+            rest[c] += total
     return False
 
 

@@ -43,6 +43,20 @@ def add_point(t, placed, o, j, x, w):
     t.links[t.number[1] - 1].count += 1
 
 
+@woven
+def _repeat_point(t, i):
+    """One more point of the last row, like point i."""
+    k = t.number[2]
+    t.number[2] += 1
+    point, other = t.points[k], t.points[i]
+    point.joint, point.is_point, point.role, point.turn, point.radius, point.weight = (
+        other.joint, other.is_point, PointRole.EYELET, 0, 0.0, 1.0,
+    )  # fmt: skip
+    for s in range(3):
+        point.position[s] = other.position[s]
+    t.links[t.number[1] - 1].count += 1
+
+
 @bare
 def add_link(t, kind, pulls, normal, length, ratio, friction):
     """One more row, still without points."""
@@ -95,14 +109,19 @@ def end_contact(t, world, chain, placed, o, a, b, x, y, n):
     friction, rolling = world.matter[a, b, 0], world.matter[a, b, 3]
     u, v = _along(n)
     if friction > 0.0:
-        for side in range(2):
-            add_link(t, LinkKind.SLIP, 0, normal, 0.0, 1.0, friction)
-            add_point(t, placed, o, ja, x, 1.0)
-            add_point(t, placed, o, jb, y, 1.0)
-            add_point(t, placed, o, jb, u if side == 0 else v, 0.0)
-            add_point(t, placed, o, jb, n, 0.0)
-            add_point(t, placed, o, ja, n, 0.0)
-            t.links[t.number[1] - 1].count = 3  # the other two are for `share_planes`
+        first = t.number[2]
+        add_link(t, LinkKind.SLIP, 0, normal, 0.0, 1.0, friction)
+        add_point(t, placed, o, ja, x, 1.0)
+        add_point(t, placed, o, jb, y, 1.0)
+        add_point(t, placed, o, jb, u, 0.0)
+        add_point(t, placed, o, jb, n, 0.0)
+        add_point(t, placed, o, ja, n, 0.0)
+        add_link(t, LinkKind.SLIP, 0, normal, 0.0, 1.0, friction)
+        for i in range(5):  # the same points, along the other direction
+            _repeat_point(t, first + i)
+        _put_point(t.points[first + 7], placed, o, jb, v, 0.0)
+        for c in range(normal + 1, normal + 3):
+            t.links[c].count = 3  # the other two are for `share_planes`
     if rolling > 0.0 and friction > 0.0:
         for side in range(2):  # v·n changes by the angle about u
             add_link(t, LinkKind.SLIP, 0, normal, 0.0, 1.0, rolling)
@@ -110,8 +129,10 @@ def end_contact(t, world, chain, placed, o, a, b, x, y, n):
             add_point(t, placed, o, -1, (0.0, 0.0, 0.0), 0.0)
             add_point(t, placed, o, jb, n, 0.0)
     t.head[k + 1] = t.number[1]
-    for c in range(normal, t.number[1]):
-        _put_support(t, chain, ja, jb, c)
+    _put_support(t, chain, ja, jb, normal)
+    for c in range(normal + 1, t.number[1]):  # the same joints move all of them
+        for s in range(t.support[normal, 0] + 1):
+            t.support[c, s] = t.support[normal, s]
 
 
 @bare

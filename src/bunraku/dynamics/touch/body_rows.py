@@ -90,10 +90,12 @@ def are_bodies(parts):
 
 
 @inline
-def body_rows(parts, m):
-    """Room for m rows."""
-    count = parts.first.shape[0] if m > 0 else 0
-    numbers, places = np.zeros((5 * m + 10 * count + 1) * WIDE + 4 * m), np.zeros(6 * m, np.int64)  # few allocations
+def body_rows(parts, m, w):
+    """Room for m rows; none of it is new where there are none, since an allocation takes as long as a short sum."""
+    count, numbers, places = 0, w.h, w.rows
+    if m > 0:
+        count = parts.first.shape[0]
+        numbers, places = np.zeros((5 * m + 10 * count + 1) * WIDE + 4 * m), np.zeros(6 * m, np.int64)
     first = -(numbers.ctypes.data // 8) % WIDE  # eights that begin where lines of the processor's cache do are read at once
     A, U = lend(numbers, first, (2 * m, WIDE)), lend(numbers, first + 2 * m * WIDE, (2 * m, WIDE))
     law, bodies = lend(numbers, first + 4 * m * WIDE, (m, WIDE)), first + 5 * m * WIDE

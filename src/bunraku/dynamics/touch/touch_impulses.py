@@ -188,23 +188,36 @@ def _at_once(tree, parts, blocks, g, lam, w, m, scale, tolerance):
     W, B = lend(numbers, 0, (m, m)), lend(numbers, m * m, (m, wide))
     x, rest = lend(numbers, m * (m + wide), (m,)), lend(numbers, m * (m + wide + 1), (m,))
     own, active, sliding = lend(_few_places(), 0, (m,)), lend(flags, 0, (m,)), lend(flags, m, (m,))
-    for k in range(m):
-        active[k] = sliding[k] = False
-        for i in range(m):
-            W[k, i] = 0.0
     k = 0
     for c in range(tree.links.shape[0]):
         if w.near[c]:
             own[k], x[k], rest[k] = c, lam[c], g[c]
+            active[k] = sliding[k] = False
             w.delta[c] = k  # its place, for a moment
             k += 1
-    _put_matrix(parts, blocks, w.delta, W)
+    if parts.first.shape[0] == 2:
+        _copy_matrix(blocks, parts.first[1], m, W)
+    else:
+        for k in range(m):
+            for i in range(m):
+                W[k, i] = 0.0
+        _put_matrix(parts, blocks, w.delta, W)
     exact = newton_impulses(tree.links, own, W, rest, x, active, sliding, w.side, w.exponent, B, scale, tolerance)
     for k in range(m):
         c = own[k]
         w.delta[c] = lam[c] - x[k]
         exact &= w.alive[c] == active[k] and w.slides[c] == sliding[k]
     return exact
+
+
+@bare
+def _copy_matrix(blocks, n, m, W):
+    """W of the m rows of the only part, which has n variables."""
+    width = padded(n + m)
+    K = lend(blocks.K, blocks.at[0, 0], (n + m, width))
+    for i in range(m):
+        for j in range(m):
+            W[i, j] = K[n + i, n + j]
 
 
 @bare

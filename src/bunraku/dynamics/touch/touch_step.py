@@ -62,9 +62,9 @@ def _room(tree, parts, w, bodies):
     for c in range(tree.links.shape[0]):
         m += w.near[c]
     if not bodies or m <= IMPULSES.few_rows:
-        return blocks_of(tree, parts, w.near), 0, body_rows(parts, 0)
+        return blocks_of(tree, parts, w.near), 0, body_rows(parts, 0, w)
     nobody = np.zeros(w.near.shape[0], np.bool_)
-    return blocks_of(tree, parts, nobody), m, body_rows(parts, m)
+    return blocks_of(tree, parts, nobody), m, body_rows(parts, m, w)
 
 
 @unit("int64", allocates=True)
