@@ -4,6 +4,9 @@ A ball is C·Rz(a)·Ry(b)·Rx(c). When b nears ±90° at the end of a step, the 
 the angles become zero. A momentum is a covector, so with E the axes of the three angles p' = E'ᵀ E⁻ᵀ p; nothing physical
 changes. C is kept in the joint's constant rotation, in the rollout's own copy of the joints. It becomes the identity again ("comes
 home") as soon as the angles there are well away from ±90°, so that damping or effort along an angle means what its file says.
+
+While a ball turns fast (bunraku.dynamics.fast_turns), its chart is centred before every step, and every part of one, where the
+middle of that step will be.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bunraku.dynamics.fast_turns import turn
 from bunraku.kernels.compile import bare, unit
 
 
@@ -102,32 +106,44 @@ def _transposed_times(A, B, out):
 
 
 @bare
-def recentre(tree, home, C, q, p, history):
+def recentre(tree, home, C, q, p, history, fast):
     """Re-centres the charts that need it, and brings home those that may. Returns how many changed.
 
-    `home` are the joints with all charts at their start; `history` (m × q) are earlier configurations, re-expressed too so
-    that they can be extrapolated.
+    `home` are the joints with all charts at their start; `history` (m × q) are earlier configurations, a step apart, re-expressed
+    too so that they can be extrapolated; `fast` is what `fast_turns` returns.
     """
     moved = 0
     for k in range(tree.balls.shape[0]):
-        b = q[tree.joints[tree.balls[k]].variable + 1]
+        i = tree.joints[tree.balls[k]].variable
         away = not centred(C, k)
+        turns = history.shape[0] > 0 and turn(q, history[0], i) > fast[k] * (0.5 if away else 1.0)
         limit = CHART_ANGLES.centre if away else CHART_ANGLES.leave
-        near_pole = abs(b) > limit and lean(b) > limit
-        if near_pole or away:
-            moved += _move_chart(tree, home, C, q, p, history, k, near_pole)
+        near_pole = abs(q[i + 1]) > limit and lean(q[i + 1]) > limit
+        if near_pole or away or turns:
+            moved += _move_chart(tree, home, C, q, p, history, k, near_pole, turns)
     return moved
 
 
 @unit("int64", allocates=True)
-def _move_chart(tree, home, C, q, p, history, k, near_pole):
-    """Brings chart k home where its ball is far from the pole there, else centres it where it is near the pole. Returns 1 if so."""
+def _move_chart(tree, home, C, q, p, history, k, near_pole, turns):
+    """Centres chart k in the middle of the next step where its ball `turns` fast. Else brings it home where the ball is far from
+    the pole there, or centres it where it is `near_pole`. Returns 1 if it has moved."""
     R, M, T, to = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     i = tree.joints[tree.balls[k]].variable
     rotation(q[i], q[i + 1], q[i + 2], R)
     _times(C[k], R, M)
     a, b, c = angles(M)
-    if not centred(C, k) and abs(b) < CHART_ANGLES.come_home:
+    if turns:
+        x, y, z = (
+            1.5 * q[i] - 0.5 * history[0, i],
+            1.5 * q[i + 1] - 0.5 * history[0, i + 1],
+            1.5 * q[i + 2] - 0.5 * history[0, i + 2],
+        )
+        rotation(x, y, z, T)
+        _times(C[k], T, to)
+        _transposed_times(T, R, M)
+        a, b, c = angles(M)
+    elif not centred(C, k) and abs(b) < CHART_ANGLES.come_home:
         for r in range(3):
             for s in range(3):
                 to[r, s] = 1.0 if r == s else 0.0

@@ -163,10 +163,12 @@ class Simulation:
         """Adds `momentum` [N·s or N·m·s] to that of the dynamic `variables`, given by their numbers, at once."""
         self._p[np.asarray(variables, np.int64)] += np.asarray(momentum, float)
 
-    @property
-    def at_home(self) -> bool:
-        """Whether all ball joints are in the charts of their own three angles; momenta of others are not comparable."""
-        return bool(np.all(self._charts == np.eye(3)))
+    def is_at_home(self, variables: NDArray[np.int64]) -> bool:
+        """Whether the ball joints among these `variables` are in the charts of their own angles; momenta of others are not
+        comparable."""
+        tree = self.figure.compiled.tree
+        away = tree.joints["variable"][tree.balls[np.any(self._charts != np.eye(3), axis=(1, 2))]]
+        return not np.isin(away, variables).any()
 
     def meetings(self, first: int) -> list[Mark]:
         """Marks where bodies met in the last `run`, which began with step number `first`; without touch there are none."""
