@@ -152,6 +152,28 @@ def test_many_fast_bodies_keep_energy_and_angular_momentum(touch: bool) -> None:
         assert off < 1.5 * turn**2, seed
 
 
+@pytest.mark.parametrize("off", [0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-3])
+def test_a_body_may_start_beside_the_pole(off: float) -> None:
+    """It moves as Euler says, and its angles tell the orientation that it has, though two of them hardly mean anything there."""
+    start, rates = np.array([0.7, 0.5 * np.pi - off, -0.4]), np.array([3.0, 2.0, -1.0])
+    first, second = Rotation.from_euler("Z", start[0]), Rotation.from_euler("ZY", start[:2])
+    turning = np.stack([[0.0, 0.0, 1.0], first.apply([0, 1, 0]), second.apply([1, 0, 0])]).T
+    R = Rotation.from_euler("ZYX", start)
+    fig = figure("top", free("body", body(1.0, inertia=tuple(INERTIA)), start=(0, 0, 0, *start)), gravity=(0, 0, 0))
+    simulation = Simulation(fig, v=[0, 0, 0, *rates], dt=1e-3)
+    w = R.inv().apply(turning @ rates)
+    np.testing.assert_allclose(angular_momentum(simulation), R.apply(INERTIA * w), rtol=1e-12)
+    exact = euler(INERTIA, w, R, 1e-3 * np.arange(1.0, 51.0))
+    for k in range(50):
+        here = Rotation.from_euler("ZYX", simulation.step().q[0, 3:6])
+        own = Rotation.from_matrix(simulation._charts[0]) * Rotation.from_euler("ZYX", simulation._q[0, 3:6])
+        assert (here.inv() * own).magnitude() < 1e-9
+        assert (exact[k].inv() * here).magnitude() < 1e-5
+    rests = Simulation(fig, dt=1e-2)
+    rests.run(np.zeros((100, 0)))
+    assert (R.inv() * Rotation.from_euler("ZYX", rests.q[3:6])).magnitude() < 1e-9
+
+
 def leaning(turn: tuple[float, float, float]) -> Figure:
     """A heavy arm on a ball joint whose zero is turned: the same arm, seen from another chart."""
     back = tuple(Rotation.from_euler("xyz", turn).inv().as_euler("xyz"))

@@ -27,6 +27,8 @@ class ChartAngles(NamedTuple):
     """|b| beyond which a chart leaves home."""
     centre: float = 0.2
     """|b| beyond which a chart that is away is centred again. The smaller the angles, the less a step depends on the chart."""
+    at_pole: float = 1e-10
+    """Cosine of b below which a is not determined, and may be any."""
     come_home: float = 1.0
     """|b| at home below which a chart comes back: near where it left, or what leaving did to the energy of a step would add up."""
 
@@ -46,11 +48,15 @@ def rotation(a, b, c, R):
 @bare
 def angles(R):
     """(a, b, c) of a rotation, |b| ≤ 90°."""
-    flat = math.sqrt(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0])
-    b = math.atan2(-R[2, 0], flat)
-    if flat < 1e-12:
-        return math.atan2(-R[0, 1], R[1, 1]), b, 0.0
-    return math.atan2(R[1, 0], R[0, 0]), b, math.atan2(R[2, 1], R[2, 2])
+    a = math.atan2(R[1, 0], R[0, 0])
+    return a, math.atan2(-R[2, 0], math.sqrt(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0])), last_angle(R, a)
+
+
+@bare
+def last_angle(R, a):
+    """c of a rotation whose first angle is a. Near the pole, a is hardly determined, but what a and c make together is."""
+    ca, sa = math.cos(a), math.sin(a)
+    return math.atan2(sa * R[0, 2] - ca * R[1, 2], ca * R[1, 1] - sa * R[0, 1])
 
 
 @bare
@@ -63,6 +69,8 @@ def near(x, y):
 def angles_near(R, a0, b0, c0):
     """Of the angles of a rotation, those nearest to (a0, b0, c0)."""
     a, b, c = angles(R)
+    if abs(R[0, 0]) + abs(R[1, 0]) < CHART_ANGLES.at_pole:
+        a, c = a0, last_angle(R, a0)
     a1, b1, c1 = near(a, a0), near(b, b0), near(c, c0)
     a2, b2, c2 = near(a + math.pi, a0), near(math.pi - b, b0), near(c + math.pi, c0)
     if abs(a1 - a0) + abs(b1 - b0) + abs(c1 - c0) <= abs(a2 - a0) + abs(b2 - b0) + abs(c2 - c0):

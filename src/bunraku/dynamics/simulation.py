@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.dynamics.quantities import gap_derivatives, momentum
+from bunraku.dynamics.home_momentum import charts_at_start
+from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import STEP_BITS, rollout
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
@@ -97,11 +98,11 @@ class Simulation:
         require_admissible(figure, start)
         n, nc = figure.n_dynamic, len(tree.links)
         # Now, four configurations before, from which the next is extrapolated, and now with all charts at home.
-        self._q = start - dt * np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])[:, None] * rates
+        self._charts, own, rates, self._p = charts_at_start(figure, start, rates)
+        self._q = own - dt * np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])[:, None] * rates
         self._q[1:, n:] = start[n:]
-        self._p = momentum(figure, start, rates)
+        self._q[5] = start
         self._lam = np.zeros(nc)
-        self._charts = np.repeat(np.eye(3)[None], len(tree.balls), 0)
         self._alive = np.zeros(nc, np.bool_)
         self._seen = start
 
