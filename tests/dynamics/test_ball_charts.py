@@ -174,6 +174,18 @@ def test_a_body_may_start_beside_the_pole(off: float) -> None:
     assert (R.inv() * Rotation.from_euler("ZYX", rests.q[3:6])).magnitude() < 1e-9
 
 
+def test_a_push_means_the_same_in_every_chart() -> None:
+    """Between steps, on a body that tumbles: the momentum of an angle is that about the axis of this angle."""
+    simulation = Simulation(top(), v=[0, 0, 0, 20.0, 5.0, -8.0], dt=1e-2)
+    simulation.run(np.zeros((37, 0)))
+    assert not simulation.is_at_home(np.arange(6))
+    before, push = angular_momentum(simulation), np.array([0.1, -0.2, 0.3])
+    simulation.push([3, 4, 5], push)
+    a, b = simulation.q[3:5]
+    axes = np.stack([[0.0, 0.0, 1.0], [-np.sin(a), np.cos(a), 0.0], [np.cos(a) * np.cos(b), np.sin(a) * np.cos(b), -np.sin(b)]])
+    np.testing.assert_allclose(axes @ (angular_momentum(simulation) - before), push, atol=1e-9)
+
+
 def leaning(turn: tuple[float, float, float]) -> Figure:
     """A heavy arm on a ball joint whose zero is turned: the same arm, seen from another chart."""
     back = tuple(Rotation.from_euler("xyz", turn).inv().as_euler("xyz"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,19 +21,34 @@ def home_momentum(figure: Figure, charts: Array, own: Array, seen: Array, moment
     own, seen: the configuration in the charts, and in the file's coordinates
     Raises BunrakuError where the latter are singular.
     """
-    tree, out = figure.compiled.tree, momentum.copy()
-    for C, joint in zip(charts, tree.balls, strict=True):
-        if (np.eye(3) == C).all():
-            continue
-        first = int(tree.joints["variable"][joint])
-        angles, b = slice(first, first + 3), first + 1
-        if is_singular(seen[b]):
-            raise BunrakuError(
-                f"{figure.name}: {figure.names[b]} is near 90°, where the coordinates of a ball joint are singular\n"
-                "  advice: turn the joint's frame, so that it moves about another pose; or use simulate"
-            )
+    out = momentum.copy()
+    for C, angles in _away(figure, charts, seen):
         out[angles] = _turning(seen[angles]).T @ C @ np.linalg.solve(_turning(own[angles]).T, momentum[angles])
     return out
+
+
+def momentum_in_charts(figure: Figure, charts: Array, own: Array, seen: Array, momentum: Array) -> Array:
+    """The reverse of `home_momentum`; parameters and errors as there. Joints without any of the `momentum` may be singular."""
+    out = momentum.copy()
+    for C, angles in _away(figure, charts, seen, momentum):
+        out[angles] = _turning(own[angles]).T @ C.T @ np.linalg.solve(_turning(seen[angles]).T, momentum[angles])
+    return out
+
+
+def _away(figure: Figure, charts: Array, seen: Array, momentum: Array | None = None) -> Iterator[tuple[Array, slice]]:
+    """The charts of ball joints that are not at home, and the angles of these, if they have any of the `momentum`."""
+    tree = figure.compiled.tree
+    for C, joint in zip(charts, tree.balls, strict=True):
+        first = int(tree.joints["variable"][joint])
+        angles = slice(first, first + 3)
+        if (np.eye(3) == C).all() or not (momentum is None or momentum[angles].any()):
+            continue
+        if is_singular(seen[first + 1]):
+            raise BunrakuError(
+                f"{figure.name}: {figure.names[first + 1]} is near 90°, where the coordinates of a ball joint are singular\n"
+                "  advice: turn the joint's frame, so that it moves about another pose; or use simulate"
+            )
+        yield C, angles
 
 
 def is_singular(b: float) -> bool:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.dynamics.home_momentum import charts_at_start
+from bunraku.dynamics.home_momentum import charts_at_start, momentum_in_charts
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import STEP_BITS, rollout
 from bunraku.errors import BunrakuError, NotFinite
@@ -162,7 +162,9 @@ class Simulation:
 
     def push(self, variables: ArrayLike, momentum: ArrayLike) -> None:
         """Adds `momentum` [N·s or N·m·s] to that of the dynamic `variables`, given by their numbers, at once."""
-        self._p[np.asarray(variables, np.int64)] += np.asarray(momentum, float)
+        added = np.zeros(self.figure.n_dynamic)
+        np.add.at(added, np.asarray(variables, np.int64), np.asarray(momentum, float))
+        self._p += momentum_in_charts(self.figure, self._charts, self._q[0], self._seen, added)
 
     def is_at_home(self, variables: NDArray[np.int64]) -> bool:
         """Whether the ball joints among these `variables` are in the charts of their own angles; momenta of others are not
