@@ -17,7 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bunraku.dynamics.fast_turns import turn
-from bunraku.kernels.compile import bare, unit
+from bunraku.kernels.compile import bare, inline, unit
+from bunraku.spatial.algebra import scale3
+from bunraku.spatial.euler import ball_rotation, exp_rotation, log_rotation, times, transposed
 
 
 class ChartAngles(NamedTuple):
@@ -132,6 +134,16 @@ def recentre(tree, home, C, q, p, history, fast):
     return moved
 
 
+@inline
+def _half_further(R, history, i, out):
+    """Where a ball that is at R will be after half a step, if it turns as it did since the last configuration of `history`."""
+    before = ball_rotation(history[0, i], history[0, i + 1], history[0, i + 2])
+    now = (R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0], R[2, 1], R[2, 2])
+    there = times(now, exp_rotation(scale3(0.5, log_rotation(times(transposed(before), now)))))
+    for k in range(9):
+        out[k // 3, k % 3] = there[k]
+
+
 @unit("int64", allocates=True)
 def _move_chart(tree, home, C, q, p, history, k, near_pole, turns):
     """Centres chart k in the middle of the next step where its ball `turns` fast. Else brings it home where the ball is far from
@@ -142,12 +154,7 @@ def _move_chart(tree, home, C, q, p, history, k, near_pole, turns):
     _times(C[k], R, M)
     a, b, c = angles(M)
     if turns:
-        x, y, z = (
-            1.5 * q[i] - 0.5 * history[0, i],
-            1.5 * q[i + 1] - 0.5 * history[0, i + 1],
-            1.5 * q[i + 2] - 0.5 * history[0, i + 2],
-        )
-        rotation(x, y, z, T)
+        _half_further(R, history, i, T)
         _times(C[k], T, to)
         _transposed_times(T, R, M)
         a, b, c = angles(M)

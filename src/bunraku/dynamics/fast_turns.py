@@ -1,10 +1,10 @@
 """Ball joints that turn fast. Nothing acts along the angles of a *loose* ball, such as that of a prop, so that they may be any.
 
 A step in the middle of whose way all angles are zero is the same whatever the orientation, and the same forward and backward:
-errors of energy and momentum swing to and fro, by up to a third of the square of the angle by which it turns, instead of adding
-up as they do where charts change only beside their poles. So charts of loose balls that turn fast are centred ahead of each step,
-where the middle of its way is expected; and a step in which one would turn far is taken in parts. A free body, whose angles
-nothing else knows, turns fast where it hardly turns; a joint in a figure does where other charts would err much.
+errors of energy and momentum swing to and fro, by about the square of the angle by which it turns, instead of adding up as they
+do where charts change only beside their poles. So charts of loose balls that turn fast are centred ahead of each step, where the
+middle of its way is expected; and a step in which one would turn far is taken in parts. A free body, whose angles nothing else
+knows, turns fast where it hardly turns; a joint in a figure does where other charts would err much.
 """
 
 from __future__ import annotations
