@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
+from bunraku.collision.manifold.touch_rules import Touch
 from bunraku.dynamics import Simulation, momentum
+from bunraku.dynamics.fast_turns import FAST_TURNS
 from bunraku.dynamics.rollout import STEP_BITS
+from bunraku.dynamics.touch.touch_simulation import TouchSimulation
 from bunraku.figure import Figure
 from bunraku.figure.build import ball, body, capsule, figure, fixed, free, ry
 from bunraku.kinematics import pose
@@ -27,7 +32,7 @@ def angular_momentum(simulation: Simulation) -> Array:
     (a, b, _), C = simulation._q[0, 3:6], simulation._charts[0]
     first, second = Rotation.from_euler("Z", a), Rotation.from_euler("ZY", [a, b])
     axes = np.stack([[0.0, 0.0, 1.0], first.apply([0, 1, 0]), second.apply([1, 0, 0])])
-    return C @ np.linalg.solve(axes, simulation._p[3:6])
+    return np.asarray(C @ np.linalg.solve(axes, simulation._p[3:6]))
 
 
 def tumble(dt: float, steps: int, chunks: int = 100) -> tuple[Array, Array, Array, int]:
@@ -85,6 +90,100 @@ def test_it_tumbles_as_euler_says() -> None:
         Q = exact.sol(1e-3 * (k + 1))[3:]
         there, here = Rotation.from_quat([*Q[1:], Q[0]]), Rotation.from_euler("ZYX", steps.q[k, 3:6])
         assert (there.inv() * here).magnitude() < 1e-4
+
+
+def euler(I: Array, w: Array, R: Rotation, times: NDArray[Any]) -> Rotation:
+    """Orientations at these times of a free body with the moments of inertia I that begins at R and turns at w, seen by itself."""
+
+    def rate(_: float, y: Array) -> Array:
+        w, Q = y[:3], y[3:]
+        return np.concatenate([np.cross(I * w, w) / I, [-0.5 * Q[1:] @ w], 0.5 * (Q[0] * w + np.cross(Q[1:], w))])
+
+    x, y, z, s = R.as_quat()
+    found = solve_ivp(rate, (0.0, times[-1]), [*w, s, x, y, z], method="DOP853", rtol=1e-12, atol=1e-12, t_eval=times)
+    return Rotation.from_quat(found.y[[4, 5, 6, 3]].T)
+
+
+def fast_tumbler(seed: int, *, steps: int, touch: bool = False) -> tuple[float, float, float, float]:
+    """A random body, orientation, time step, and spin of up to 200 rad/s.
+
+    Returns how far it turns in a step or a part of one [rad], the largest relative errors of energy and angular momentum, and how
+    far it is from where Euler's equations bring it in ten steps [rad].
+    """
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.uniform(0.1, 1.0, 3)
+    I, R = 1e-3 * np.array([b + c, a + c, a + b]), Rotation.from_euler("ZYX", rng.uniform(-1.2, 1.2, 3) * [2, 1, 2])
+    w, dt = rng.normal(size=3), float(rng.choice([1e-3, 2e-3, 5e-3, 1e-2]))
+    w *= 10 ** rng.uniform(1.0, np.log10(200.0)) / np.linalg.norm(w)
+    start = R.as_euler("ZYX")
+    first, second = Rotation.from_euler("Z", start[0]), Rotation.from_euler("ZY", start[:2])
+    axes = np.stack([[0.0, 0.0, 1.0], first.apply([0, 1, 0]), second.apply([1, 0, 0])])
+    fig = figure("top", free("body", body(1.0, inertia=tuple(I)), start=(0, 0, 0, *start)), gravity=(0, 0, 0))
+    v = np.concatenate([np.zeros(3), np.linalg.solve(axes.T, R.apply(w))])
+    simulation = TouchSimulation(fig, v=v, scene=None, touch=Touch(), dt=dt) if touch else Simulation(fig, v=v, dt=dt)
+    J, E = R.apply(I * w), 0.5 * I @ w**2
+    off_J = off_E = off = 0.0
+    exact = euler(I, w, R, dt * np.arange(1.0, 11.0))
+    for k in range(steps):
+        q = simulation.step().q[0]
+        here, now = Rotation.from_euler("ZYX", q[3:6]), angular_momentum(simulation)
+        off_J = max(off_J, float(np.linalg.norm(now - J) / np.linalg.norm(J)))
+        off_E = max(off_E, abs(0.5 * np.sum(here.inv().apply(now) ** 2 / I) / E - 1.0))
+        if k == 9:
+            off = float((exact[-1].inv() * here).magnitude())
+    turn = float(np.linalg.norm(w)) * dt
+    return min(turn, FAST_TURNS.part), off_E, off_J, off / turn
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_fast_bodies_keep_energy_and_angular_momentum(seed: int) -> None:
+    """Within the square of the turn in a step, whatever the orientation. A chart that is singular somewhere would not."""
+    turn, off_E, off_J, off = fast_tumbler(seed, steps=400)
+    assert max(off_E, off_J) < 2.0 * turn**2
+    assert off < 2.5 * turn**2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("touch", [False, True])
+def test_many_fast_bodies_keep_energy_and_angular_momentum(touch: bool) -> None:
+    for seed in range(100, 160):
+        turn, off_E, off_J, off = fast_tumbler(seed, steps=600, touch=touch)
+        assert max(off_E, off_J) < 2.0 * turn**2, seed
+        assert off < 2.5 * turn**2, seed
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-3])
+def test_a_body_may_start_beside_the_pole(off: float) -> None:
+    """It moves as Euler says, and its angles tell the orientation that it has, though two of them hardly mean anything there."""
+    start, rates = np.array([0.7, 0.5 * np.pi - off, -0.4]), np.array([3.0, 2.0, -1.0])
+    first, second = Rotation.from_euler("Z", start[0]), Rotation.from_euler("ZY", start[:2])
+    turning = np.stack([[0.0, 0.0, 1.0], first.apply([0, 1, 0]), second.apply([1, 0, 0])]).T
+    R = Rotation.from_euler("ZYX", start)
+    fig = figure("top", free("body", body(1.0, inertia=tuple(INERTIA)), start=(0, 0, 0, *start)), gravity=(0, 0, 0))
+    simulation = Simulation(fig, v=[0, 0, 0, *rates], dt=1e-3)
+    w = R.inv().apply(turning @ rates)
+    np.testing.assert_allclose(angular_momentum(simulation), R.apply(INERTIA * w), rtol=1e-12)
+    exact = euler(INERTIA, w, R, 1e-3 * np.arange(1.0, 51.0))
+    for k in range(50):
+        here = Rotation.from_euler("ZYX", simulation.step().q[0, 3:6])
+        own = Rotation.from_matrix(simulation._charts[0]) * Rotation.from_euler("ZYX", simulation._q[0, 3:6])
+        assert (here.inv() * own).magnitude() < 1e-9
+        assert (exact[k].inv() * here).magnitude() < 1e-5
+    rests = Simulation(fig, dt=1e-2)
+    rests.run(np.zeros((100, 0)))
+    assert (R.inv() * Rotation.from_euler("ZYX", rests.q[3:6])).magnitude() < 1e-9
+
+
+def test_a_push_means_the_same_in_every_chart() -> None:
+    """Between steps, on a body that tumbles: the momentum of an angle is that about the axis of this angle."""
+    simulation = Simulation(top(), v=[0, 0, 0, 20.0, 5.0, -8.0], dt=1e-2)
+    simulation.run(np.zeros((37, 0)))
+    assert not simulation.is_at_home(np.arange(6))
+    before, push = angular_momentum(simulation), np.array([0.1, -0.2, 0.3])
+    simulation.push([3, 4, 5], push)
+    a, b = simulation.q[3:5]
+    axes = np.stack([[0.0, 0.0, 1.0], [-np.sin(a), np.cos(a), 0.0], [np.cos(a) * np.cos(b), np.sin(a) * np.cos(b), -np.sin(b)]])
+    np.testing.assert_allclose(axes @ (angular_momentum(simulation) - before), push, atol=1e-9)
 
 
 def leaning(turn: tuple[float, float, float]) -> Figure:

@@ -154,7 +154,7 @@ class _Run:
     def _state(self, name: str, part: RehearsedPart, q: Array, p: Array, k: int) -> Array:
         """The state (q, p, rates of hands) of a puppet; where a ball joint has left its chart, p is taken to be as rehearsed."""
         rows, n = self.rows[name], part.figure.n_dynamic
-        own = p[rows[:n]] if self.simulation.at_home else part.x[k + 1, part.figure.n_q : part.figure.n_q + n]
+        own = p[rows[:n]] if self.simulation.is_at_home(rows[:n]) else part.x[k + 1, part.figure.n_q : part.figure.n_q + n]
         rates = (q - self.q[-1])[rows[n:]] / self.dt
         return np.concatenate([q[rows], own, rates])
 

@@ -4,6 +4,9 @@ A ball is C·Rz(a)·Ry(b)·Rx(c). When b nears ±90° at the end of a step, the 
 the angles become zero. A momentum is a covector, so with E the axes of the three angles p' = E'ᵀ E⁻ᵀ p; nothing physical
 changes. C is kept in the joint's constant rotation, in the rollout's own copy of the joints. It becomes the identity again ("comes
 home") as soon as the angles there are well away from ±90°, so that damping or effort along an angle means what its file says.
+
+While a ball turns fast (bunraku.dynamics.fast_turns), its chart is centred before every step, and every part of one, where the
+middle of that step will be.
 """
 
 from __future__ import annotations
@@ -13,7 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bunraku.kernels.compile import bare, unit
+from bunraku.dynamics.fast_turns import turn
+from bunraku.kernels.compile import bare, inline, unit
+from bunraku.spatial.algebra import scale3
+from bunraku.spatial.euler import ball_rotation, exp_rotation, log_rotation, times, transposed
 
 
 class ChartAngles(NamedTuple):
@@ -23,6 +29,8 @@ class ChartAngles(NamedTuple):
     """|b| beyond which a chart leaves home."""
     centre: float = 0.2
     """|b| beyond which a chart that is away is centred again. The smaller the angles, the less a step depends on the chart."""
+    at_pole: float = 1e-10
+    """Cosine of b below which a is not determined, and may be any."""
     come_home: float = 1.0
     """|b| at home below which a chart comes back: near where it left, or what leaving did to the energy of a step would add up."""
 
@@ -42,11 +50,15 @@ def rotation(a, b, c, R):
 @bare
 def angles(R):
     """(a, b, c) of a rotation, |b| ≤ 90°."""
-    flat = math.sqrt(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0])
-    b = math.atan2(-R[2, 0], flat)
-    if flat < 1e-12:
-        return math.atan2(-R[0, 1], R[1, 1]), b, 0.0
-    return math.atan2(R[1, 0], R[0, 0]), b, math.atan2(R[2, 1], R[2, 2])
+    a = math.atan2(R[1, 0], R[0, 0])
+    return a, math.atan2(-R[2, 0], math.sqrt(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0])), last_angle(R, a)
+
+
+@bare
+def last_angle(R, a):
+    """c of a rotation whose first angle is a. Near the pole, a is hardly determined, but what a and c make together is."""
+    ca, sa = math.cos(a), math.sin(a)
+    return math.atan2(sa * R[0, 2] - ca * R[1, 2], ca * R[1, 1] - sa * R[0, 1])
 
 
 @bare
@@ -59,6 +71,8 @@ def near(x, y):
 def angles_near(R, a0, b0, c0):
     """Of the angles of a rotation, those nearest to (a0, b0, c0)."""
     a, b, c = angles(R)
+    if abs(R[0, 0]) + abs(R[1, 0]) < CHART_ANGLES.at_pole:
+        a, c = a0, last_angle(R, a0)
     a1, b1, c1 = near(a, a0), near(b, b0), near(c, c0)
     a2, b2, c2 = near(a + math.pi, a0), near(math.pi - b, b0), near(c + math.pi, c0)
     if abs(a1 - a0) + abs(b1 - b0) + abs(c1 - c0) <= abs(a2 - a0) + abs(b2 - b0) + abs(c2 - c0):
@@ -102,32 +116,49 @@ def _transposed_times(A, B, out):
 
 
 @bare
-def recentre(tree, home, C, q, p, history):
+def recentre(tree, home, C, q, p, history, fast):
     """Re-centres the charts that need it, and brings home those that may. Returns how many changed.
 
-    `home` are the joints with all charts at their start; `history` (m × q) are earlier configurations, re-expressed too so
-    that they can be extrapolated.
+    `home` are the joints with all charts at their start; `history` (m × q) are earlier configurations, a step apart, re-expressed
+    too so that they can be extrapolated; `fast` is what `fast_turns` returns.
     """
     moved = 0
     for k in range(tree.balls.shape[0]):
-        b = q[tree.joints[tree.balls[k]].variable + 1]
+        i = tree.joints[tree.balls[k]].variable
         away = not centred(C, k)
+        turns = history.shape[0] > 0 and turn(q, history[0], i) > fast[k] * (0.5 if away else 1.0)
         limit = CHART_ANGLES.centre if away else CHART_ANGLES.leave
-        near_pole = abs(b) > limit and lean(b) > limit
-        if near_pole or away:
-            moved += _move_chart(tree, home, C, q, p, history, k, near_pole)
+        near_pole = abs(q[i + 1]) > limit and lean(q[i + 1]) > limit
+        if near_pole or away or turns:
+            moved += _move_chart(tree, home, C, q, p, history, k, near_pole, turns)
     return moved
 
 
+@inline
+def _half_further(R, history, i, out):
+    """Where a ball that is at R will be after half a step, if it turns as it did since the last configuration of `history`."""
+    before = ball_rotation(history[0, i], history[0, i + 1], history[0, i + 2])
+    now = (R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[1, 1], R[1, 2], R[2, 0], R[2, 1], R[2, 2])
+    there = times(now, exp_rotation(scale3(0.5, log_rotation(times(transposed(before), now)))))
+    for k in range(9):
+        out[k // 3, k % 3] = there[k]
+
+
 @unit("int64", allocates=True)
-def _move_chart(tree, home, C, q, p, history, k, near_pole):
-    """Brings chart k home where its ball is far from the pole there, else centres it where it is near the pole. Returns 1 if so."""
+def _move_chart(tree, home, C, q, p, history, k, near_pole, turns):
+    """Centres chart k in the middle of the next step where its ball `turns` fast. Else brings it home where the ball is far from
+    the pole there, or centres it where it is `near_pole`. Returns 1 if it has moved."""
     R, M, T, to = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     i = tree.joints[tree.balls[k]].variable
     rotation(q[i], q[i + 1], q[i + 2], R)
     _times(C[k], R, M)
     a, b, c = angles(M)
-    if not centred(C, k) and abs(b) < CHART_ANGLES.come_home:
+    if turns:
+        _half_further(R, history, i, T)
+        _times(C[k], T, to)
+        _transposed_times(T, R, M)
+        a, b, c = angles(M)
+    elif not centred(C, k) and abs(b) < CHART_ANGLES.come_home:
         for r in range(3):
             for s in range(3):
                 to[r, s] = 1.0 if r == s else 0.0

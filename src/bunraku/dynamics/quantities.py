@@ -69,9 +69,14 @@ def _energy(tree, q, v):
 
 def momentum(figure: Figure, q: ArrayLike, v: ArrayLike) -> Array:
     """∂L/∂v of the dynamic variables of `figure` at configuration `q` and velocities `v`."""
-    p, at, rates = np.zeros(figure.n_dynamic), configuration(figure, q), configuration(figure, v)
-    if rates.any():  # at rest, nothing has to be compiled
-        _momentum(figure.compiled.tree, at, rates, p)
+    return momentum_of(figure.compiled.tree, configuration(figure, q), configuration(figure, v))
+
+
+def momentum_of(tree: FigureTree, q: Array, v: Array) -> Array:
+    """∂L/∂v of the dynamic variables of `tree` at configuration `q` and velocities `v`."""
+    p = np.zeros(tree.n_dynamic)
+    if v.any():  # at rest, nothing has to be compiled
+        _momentum(tree, q, v, p)
     return p
 
 

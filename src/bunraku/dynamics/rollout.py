@@ -13,6 +13,7 @@ import numpy as np
 
 from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
 from bunraku.dynamics.elastic import elastic_energy
+from bunraku.dynamics.fast_turns import fast_turns, is_off_centre, turning_parts
 from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
 from bunraku.dynamics.yielding_step import openness, yielding
@@ -136,6 +137,53 @@ def advance(tree, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance):
 
 
 @unit("int64", allocates=True)
+def turn_in_parts(tree, home, charts, w, o, q0, p0, u, dt, share, kappa, q1, lam, p1, tolerance, parts, seen, before, fast, work):
+    """`advance` in so many parts, between which charts are centred; it moves q0, p0 and `seen` to where the last part begins.
+
+    `before` (1 × q) becomes where q1 would have been a step earlier, and `work` the mean energies of the parts. Returns bits.
+    """
+    n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
+    asked, first, sums, out, bits = q1[n:].copy(), q0[n:].copy(), np.zeros(nc), np.empty(nq), STEP_BITS.divided
+    part_dt, rate = dt / parts, (q1 - q0) / parts
+    work[0] = work[1] = 0.0
+    for part in range(parts):
+        for i in range(n):
+            q1[i] = q0[i] + rate[i]
+        for k in range(nq - n):
+            q1[n + k] = asked[k] - (asked[k] - first[k]) * (parts - part - 1) / parts
+        bits |= advance(tree, w, o, q0, p0, u, part_dt, share, kappa * parts, q1, lam, p1, tolerance)
+        for i in range(nq):
+            w.vq[i], w.qm[i] = (q1[i] - q0[i]) / part_dt, 0.5 * (q1[i] + q0[i])
+        T, V = energy(tree, w, o, w.qm, w.vq)
+        work[0] += T / parts
+        work[1] += V / parts
+        for c in range(nc):
+            sums[c] += lam[c]
+        for i in range(nq):
+            before[0, i] = q0[i]
+        if part == parts - 1:
+            break
+        for i in range(nq):
+            q0[i] = q1[i]
+        for i in range(n):
+            p0[i] = p1[i]
+        if recentre(tree, home, charts, q0, p0, before, fast) > 0:
+            unwind(tree, charts, q0, p0, before, seen)
+            bits |= STEP_BITS.recharted
+            begin(tree, w, o, q0)
+        outside(tree, charts, q0, seen, out)
+        for i in range(nq):
+            seen[i] = out[i]
+        for i in range(n):
+            rate[i] = q0[i] - before[0, i]
+    for i in range(nq):
+        before[0, i] = q1[i] - (q1[i] - before[0, i]) * parts
+    for c in range(nc):
+        lam[c] = sums[c]
+    return bits
+
+
+@unit("int64", allocates=True)
 def _divide(tree, w, o, q0, p0, u, dt, share, asked, q1, lam, p1, tolerance):
     """The step in 2, 4, … parts. Returns bits, or −1; λ is the sum over all parts."""
     n, nq, nc = tree.n_dynamic, tree.n_q, tree.n_links
@@ -248,8 +296,10 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
     p1, seen, out = np.empty(n), np.empty(nq), np.empty(nq)
     seen_row = q.shape[0] - 1
     outside(own, charts, q[0], q[seen_row], seen)
-    q1 = np.empty(nq)
+    q1, before, mean, fast = np.empty(nq), np.empty((1, nq)), np.empty(2), fast_turns(own)
     origin, charted = (0.0, 0.0, 0.0), False
+    if is_off_centre(own, q[0], q[1], fast):
+        recentre(own, home, charts, q[0], p, q[1:seen_row], fast)
     for k in range(K.shape[0]):
         moved = k % ROLLOUT.origin_every == 0 or charted
         if k % ROLLOUT.origin_every == 0 and nq > 0:
@@ -261,7 +311,23 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
             q1[i] = K[k, i - n]
         if moved:
             begin(own, w, origin, q[0])
-        got = advance(own, w, origin, q[0], p, U[k], dt, share, kappa, q1, lam, p1, tolerance)
+        parts, got = turning_parts(own, q1, q[0], fast, ROLLOUT.max_turn), 0
+        if parts == 1:
+            got = advance(own, w, origin, q[0], p, U[k], dt, share, kappa, q1, lam, p1, tolerance)
+            if got & STEP_BITS.divided:  # by what nobody could foresee, in the chart where it began
+                parts = turning_parts(own, q1, q[0], fast, ROLLOUT.max_turn)
+            if parts > 1:
+                for i in range(n, nq):
+                    q1[i] = K[k, i - n]
+                for c in range(nc):
+                    lam[c] = 0.0
+                    w.alive[c] = False
+                begin(own, w, origin, q[0])
+        if parts > 1:
+            got = turn_in_parts(
+                own, home, charts, w, origin, q[0], p, U[k], dt, share, kappa, q1, lam, p1, tolerance, parts, seen, before, fast,
+                mean,
+            )  # fmt: skip
         for i in range(nq):
             w.vq[i] = (q1[i] - q[0, i]) / dt
             w.qm[i] = 0.5 * (q1[i] + q[0, i])
@@ -269,7 +335,7 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
             for c in range(nc):
                 G[k, c] = w.h0[c]
         if En.shape[0] > 0:
-            En[k, 0], En[k, 1] = energy(own, w, origin, w.qm, w.vq)
+            En[k, 0], En[k, 1] = (mean[0], mean[1]) if parts > 1 else energy(own, w, origin, w.qm, w.vq)
         for c in range(nc):
             L[k, c] = lam[c]
         for row in range(seen_row - 1, 0, -1):
@@ -282,8 +348,8 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
         if got & (STEP_BITS.divided | STEP_BITS.frozen | STEP_BITS.held):  # the past no longer predicts the next step
             for row in range(1, seen_row):
                 for i in range(nq):
-                    q[row, i] = q[0, i]
-        charted = recentre(own, home, charts, q[0], p, q[1:seen_row]) > 0
+                    q[row, i] = q[0, i] - (row * (q[0, i] - before[0, i]) if parts > 1 and i < n else 0.0)
+        charted = recentre(own, home, charts, q[0], p, q[1:seen_row], fast) > 0
         if charted:
             unwind(own, charts, q[0], p, q[1:seen_row], seen)
             got |= STEP_BITS.recharted

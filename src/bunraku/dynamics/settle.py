@@ -55,7 +55,7 @@ def _sink(tree, q, u, tension, tolerance, most):
     own = borrow(owned)
     lent = workspace(own)
     w = borrow(lent)
-    C, none, lam, asked = np.zeros((nb, 3, 3)), np.empty((0, nq)), tension, q.copy()
+    C, none, never, lam, asked = np.zeros((nb, 3, 3)), np.empty((0, nq)), np.full(nb, np.inf), tension, q.copy()
     for k in range(nb):
         for a in range(3):
             C[k, a, a] = 1.0
@@ -92,7 +92,7 @@ def _sink(tree, q, u, tension, tolerance, most):
             q[i] = middle[i]
         if size < tolerance and dt > 0.1:
             break
-        recentre(own, tree.joints, C, q, p0, none)
+        recentre(own, tree.joints, C, q, p0, none, never)
         dt = min(dt * 1.3, 0.2)
     outside(own, C, q.copy(), q.copy(), q)
     keep(owned)

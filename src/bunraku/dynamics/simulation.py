@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bunraku.dynamics.quantities import gap_derivatives, momentum
+from bunraku.dynamics.home_momentum import charts_at_start, momentum_in_charts
+from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import STEP_BITS, rollout
 from bunraku.errors import BunrakuError, NotFinite
 from bunraku.figure import Figure
@@ -97,11 +98,11 @@ class Simulation:
         require_admissible(figure, start)
         n, nc = figure.n_dynamic, len(tree.links)
         # Now, four configurations before, from which the next is extrapolated, and now with all charts at home.
-        self._q = start - dt * np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])[:, None] * rates
+        self._charts, own, rates, self._p = charts_at_start(figure, start, rates)
+        self._q = own - dt * np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])[:, None] * rates
         self._q[1:, n:] = start[n:]
-        self._p = momentum(figure, start, rates)
+        self._q[5] = start
         self._lam = np.zeros(nc)
-        self._charts = np.repeat(np.eye(3)[None], len(tree.balls), 0)
         self._alive = np.zeros(nc, np.bool_)
         self._seen = start
 
@@ -161,12 +162,16 @@ class Simulation:
 
     def push(self, variables: ArrayLike, momentum: ArrayLike) -> None:
         """Adds `momentum` [N·s or N·m·s] to that of the dynamic `variables`, given by their numbers, at once."""
-        self._p[np.asarray(variables, np.int64)] += np.asarray(momentum, float)
+        added = np.zeros(self.figure.n_dynamic)
+        np.add.at(added, np.asarray(variables, np.int64), np.asarray(momentum, float))
+        self._p += momentum_in_charts(self.figure, self._charts, self._q[0], self._seen, added)
 
-    @property
-    def at_home(self) -> bool:
-        """Whether all ball joints are in the charts of their own three angles; momenta of others are not comparable."""
-        return bool(np.all(self._charts == np.eye(3)))
+    def is_at_home(self, variables: NDArray[np.int64]) -> bool:
+        """Whether the ball joints among these `variables` are in the charts of their own angles; momenta of others are not
+        comparable."""
+        tree = self.figure.compiled.tree
+        away = tree.joints["variable"][tree.balls[np.any(self._charts != np.eye(3), axis=(1, 2))]]
+        return not np.isin(away, variables).any()
 
     def meetings(self, first: int) -> list[Mark]:
         """Marks where bodies met in the last `run`, which began with step number `first`; without touch there are none."""

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.brief import brief
+from bunraku.dynamics.home_momentum import home_momentum
 from bunraku.dynamics.push_inputs import pushes
 from bunraku.dynamics.quantities import gap_derivatives
 from bunraku.dynamics.rollout import rollout
@@ -234,19 +235,20 @@ def step_once(
     share: share of a force's impulse that acts at the start of the step; the rest acts at its end
     tolerance: error that Newton's method may leave [rad or m]
 
-    A ball joint that nears its singular angle leaves its momentum in another chart: `bits` then has `STEP_BITS.recharted`.
+    Ball joints stay in the coordinates of their file. Raises BunrakuError where these are singular after the step.
     """
     tree = figure.compiled.tree
     n, nq, nc = figure.n_dynamic, figure.n_q, len(tree.links)
     u = np.zeros(len(figure.forces)) if forces is None else np.asarray(forces, float)
     q, p, lam = np.repeat(configuration(figure, q0)[None], 4, 0), np.array(p0, float), np.zeros(nc)
     out = np.empty((1, nq)), np.empty((1, n)), np.empty((1, nc)), np.empty((0, nc)), np.empty((0, 2))
-    states, bits = np.empty((1, nc), np.int8), np.empty(1, np.int64)
+    states, bits, charts = np.empty((1, nc), np.int8), np.empty(1, np.int64), np.repeat(np.eye(3)[None], len(tree.balls), 0)
     rollout(
-        tree, q, p, lam, np.repeat(np.eye(3)[None], len(tree.balls), 0), np.zeros(nc, np.bool_),
-        np.array(k1, float)[None], np.ascontiguousarray(u[None]), dt, share, tolerance, *out, states, bits,
+        tree, q, p, lam, charts, np.zeros(nc, np.bool_), np.array(k1, float)[None], np.ascontiguousarray(u[None]), dt, share,
+        tolerance, *out, states, bits,
     )  # fmt: skip
-    return OneStep(out[0][0], out[1][0], out[2][0], states[0], int(bits[0]))
+    q1, p1 = out[0][0], home_momentum(figure, charts, q[0], out[0][0], out[1][0])
+    return OneStep(q1, p1, out[2][0], states[0], int(bits[0]))
 
 
 def _switching(figure: Figure, q: Array, tension: Array) -> tuple[str, ...]:

@@ -105,6 +105,22 @@ def test_many_piles_of_all_shapes(seed: int, tmp_path: Path) -> None:
     pile(1000 + seed, tmp_path, 200)
 
 
+@pytest.mark.parametrize("turned", [0.0, 1e-9, 1e-4, 0.01, 0.2])
+def test_a_cylinder_slides_against_the_end_of_another(turned: float) -> None:
+    """Both lie on the floor. Exactly across, the lowest point of the rim says nothing about where the mantle crosses it."""
+    lies, across = (0.5 * math.pi, 0.0, 0.5 * math.pi), (turned, 0.0, 0.5 * math.pi)
+    parts = {"stands": one(cylinder(0.0544, 0.1224, mass=1.0), (0.139, 0.0, 0.0544, *lies)),
+             "slides": one(cylinder(0.0513, 0.1154, mass=0.1), (0.0, 0.003, 0.0513, *across))}  # fmt: skip
+    both = together("both", parts)
+    v = np.zeros(both.n_q)
+    v[both.index("slides.b_tx")] = 0.6
+    out, _ = judged(both, 30, v=v, touch=Touch(matter=Matter(friction=0.0)))
+    at, other = both.index("slides.b_tx"), both.index("stands.b_tx")
+    rates = np.diff(out.q[-2:, [at, other]], axis=0)[0] / 0.01
+    assert 0.1 * rates[0] + rates[1] == pytest.approx(0.06, rel=1e-3)  # nothing else pushes along x
+    assert rates[1] > 0.04
+
+
 def test_the_judge_agrees_with_coal() -> None:
     shapes: list[Geometry] = [Sphere(0.1), Capsule(0.06, 0.3), Box((0.2, 0.3, 0.16)), Cylinder(0.08, 0.3)]
     rng = np.random.default_rng(1)

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 import bunraku
 from bunraku.collision.manifold.touch_rules import Matter, Touch, TouchPair
 from bunraku.figure.build import box, figure, free, sphere, tx, tz
+from bunraku.figure.library.props import football
 from bunraku.figure.together import started, together, with_props
 from bunraku.kinematics import pose
 from bunraku.motion import Motion
-from tests.peers.performed_in_mujoco import CoulombContact, performed_in_mujoco
+from tests.peers.performed_in_mujoco import CoulombContact, RollingResistance, geoms_of, mujoco_model, performed_in_mujoco
 
 Array = NDArray[np.float64]
 FLOOR = bunraku.Scene("floor")
@@ -49,6 +50,49 @@ def test_a_ball_falls_slides_and_rolls_as_in_mujoco() -> None:
     )
     np.testing.assert_allclose(motion.only.q[1:, 0], theirs[:, 0], atol=6e-3)
     np.testing.assert_allclose(motion.only.q[1:, 2], theirs[:, 2], atol=6e-3)
+
+
+def stops_after(speed: float, mu: float, rho: float, r: float) -> tuple[float, float]:
+    """Closed form: how fast a ball that is thrown along the floor without turning rolls at first, and how far it goes."""
+    slides = speed / (9.81 * (mu + (mu - rho / r) / 0.4))  # [s] until it turns as fast as it goes
+    rolls, slows = speed - mu * 9.81 * slides, 9.81 * rho / (1.4 * r)
+    return rolls, 0.5 * (speed + rolls) * slides + rolls * rolls / (2.0 * slows)
+
+
+@pytest.mark.parametrize("dt", [0.01, 0.00125])
+def test_a_ball_slides_rolls_and_stops_where_closed_form_says(dt: float) -> None:
+    mu, rho, speed = 0.5, 0.001, 0.3
+    rolls, far = stops_after(speed, mu, rho, 0.05)
+    assert stops_after(speed, mu, 1e-12, 0.05)[0] == pytest.approx(5 / 7 * speed)
+    rules = Touch(matter=Matter(friction=mu, rolling=rho))
+    motion = bunraku.simulate(football(at=(0, 0, 0.05)), duration=2.5, dt=dt, v=[speed, 0, 0, 0, 0, 0], scene=FLOOR, touch=rules)
+    x = motion.only.q[:, 0]
+    assert x[-1] == pytest.approx(far, rel=2e-4)
+    k = round(0.1 / dt)
+    assert (x[k + 1] - x[k]) / dt == pytest.approx(
+        rolls - 9.81 * rho / 0.07 * (0.1 + 0.5 * dt - 2 * (speed - rolls) / 9.81), rel=5e-3
+    )
+
+
+@pytest.mark.parametrize(("shared", "most"), [(False, 0.005), (True, 0.03)])
+def test_rolling_resistance_in_mujoco(shared: bool, most: float) -> None:
+    """What rechecks kicks there stops where closed form says; MuJoCo's own lets what slides go further: one cone for both."""
+    mu, rho, speed, step, ball = 0.5, 0.001, 0.3, 2e-4, football(at=(0, 0, 0.05))
+    model = mujoco_model(ball, np.array(ball.start), {("football", "floor"): (mu, rho)}, step)
+    if shared:
+        model.pair_dim[:], model.pair_friction[:] = 6, [mu, mu, 0.0, rho, rho]
+    data = mujoco.MjData(model)
+    data.qpos[:], data.qvel[0] = ball.start, speed
+    rolls = RollingResistance(model, geoms_of(model, "football", "floor"), 0.0 if shared else rho)
+    for _ in range(round(2.5 / step)):
+        mujoco.mj_step1(model, data)
+        data.qfrc_applied[:] = 0.0
+        rolls.push(data)
+        mujoco.mj_step2(model, data)
+        rolls.look(data)
+    further = data.qpos[0] / stops_after(speed, mu, rho, 0.05)[1] - 1.0
+    assert abs(further) < most
+    assert (further > 0.015) == shared
 
 
 @pytest.mark.parametrize("steeper", [0.9, 1.1])

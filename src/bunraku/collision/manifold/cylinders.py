@@ -54,6 +54,8 @@ def cylinder_pair(t, world, chain, start, end, at, o, a, b, reach, polygon):
     elif kind == BODY.cylinder:
         _beside_mantle(t, world, chain, at, o, b, a, reach)
         _on_ends(t, world, chain, at, o, b, a, reach)
+        _edges_over_ends(t, world, chain, at, o, a, b, reach)
+        _edges_over_ends(t, world, chain, at, o, b, a, reach)
         rim_across_rim(t, world, chain, at, o, a, b, reach)
     if kind == BODY.polytope or kind == BODY.segment:
         _edges_over_ends(t, world, chain, at, o, a, b, reach)
@@ -185,7 +187,7 @@ def _on_ends(t, world, chain, at, o, a, b, reach):
 
 @bare
 def _edges_over_ends(t, world, chain, at, o, a, b, reach):
-    """Where edges of b that are nearly level cross the rims of the cylinder a."""
+    """Where edges of b that are nearly level, or the axis of a cylinder b, cross the rims of the cylinder a."""
     r, rb = world.radius[a], world.radius[b]
     for k in range(2):
         f = world.first[a, 2] + k

@@ -98,7 +98,7 @@ def touch_step_once(
     rules = as_touch(touch)
     assert rules is not None
     simulation = TouchSimulation(figure, q0, scene=scene, touch=rules, dt=dt, share=share)
-    simulation._p[:] = np.asarray(p0, float)
+    simulation._charts[:], simulation._q[:], simulation._p[:] = np.eye(3), simulation.q, np.asarray(p0, float)
     u = np.zeros(len(figure.forces)) if forces is None else np.asarray(forces, float)
     hands = simulation.q[figure.n_dynamic :] if not np.size(k1) else np.asarray(k1, float)
     before = simulation.copy()

@@ -15,6 +15,7 @@ from bunraku.collision.manifold.contact_rows import part_by
 from bunraku.collision.manifold.shared_planes import share_planes
 from bunraku.collision.manifold.touch_arrays import MANIFOLD, KnownStart
 from bunraku.dynamics.elastic import has_elastic
+from bunraku.dynamics.fast_turns import furthest_turn
 from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, advance, further
 from bunraku.dynamics.touch.contact_memory import recall
 from bunraku.dynamics.touch.find_contacts import act_between, drop_ghosts, find_contacts, find_more, leaps
@@ -231,6 +232,8 @@ def solve_part(
                 begin(own, lone, origin, q0)
             near.known[KnownStart.GAPS_ALONE], alone, placed = False, True, False
             got = advance(own, lone, origin, q0, p0, u, dt, share, kappa, q1, impulse, p1, tolerance)
+            if not firm and got & STEP_BITS.divided and furthest_turn(own, q1, q0) > ROLLOUT.max_turn:
+                return -1  # charts of ball joints may change between shorter parts
             _copy_end(own, lone, w)
             if own.n_links > 0:
                 _copy_joints(lone, end)

@@ -12,6 +12,7 @@ import numpy as np
 
 from bunraku.collision.manifold.touch_arrays import MANIFOLD, KnownStart, near_room, place_room
 from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
+from bunraku.dynamics.fast_turns import FAST_TURNS, fast_turns, is_off_centre, too_fast
 from bunraku.dynamics.lagrangian import total_mass
 from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, energy, extrapolate, with_joints
 from bunraku.dynamics.touch.contact_memory import remember
@@ -50,16 +51,38 @@ class _PartWork(NamedTuple):
     slides: Any
     rate: Any
     speed: Any
+    before: Any
+    """(1, q) where the figure was as long ago as the next part takes."""
+    charts: Any
+    """Charts of ball joints at the start of the step."""
+    fast: Any
+    """How far each of these may turn before it counts as fast."""
 
 
 @inline
-def _part_work(n, nq, nl, size, room):
+def _part_work(n, nq, nl, size, room, charts, fast):
     return _PartWork(
         q1=np.empty(nq), qa=np.empty(nq), va=np.empty(nq), pa=np.empty(n), p1=np.empty(n), guess=np.empty(nq), first=np.empty(nq),
         pulled=np.empty(n), sums=np.zeros(nl),
         impulse=np.zeros(size), old=np.zeros(size), live=np.zeros(size, np.bool_), slides=np.zeros(size, np.bool_),
-        rate=np.zeros(room), speed=np.zeros(room),
+        rate=np.zeros(room), speed=np.zeros(room), before=np.empty((1, nq)), charts=charts.copy(), fast=fast,
     )  # fmt: skip
+
+
+@bare
+def _short_enough(spin, length):
+    """`length` halved until balls that turn by `spin` [rad] in a whole step turn little enough in that share of it."""
+    while length > 1 and spin * length > FAST_TURNS.part * MANIFOLD.parts:
+        length //= 2
+    return length
+
+
+@bare
+def _copy_charts(source, out):
+    for k in range(source.shape[0]):
+        for r in range(3):
+            for c in range(3):
+                out[k, r, c] = source[k, r, c]
 
 
 @bare
@@ -116,12 +139,12 @@ def touch_rollout(
         apply_chart(own, home, charts, k)
     kappa = total_mass(home) / dt
     size, room = t.links.shape[0], t.key.shape[0]
-    owned_work = _part_work(n, nq, nl, size, room)
+    owned_work = _part_work(n, nq, nl, size, room, charts, fast_turns(own))
     part_work = borrow(owned_work)
     q1, qa, va, guess, p1, pa, sums = (
         part_work.q1, part_work.qa, part_work.va, part_work.guess, part_work.p1, part_work.pa, part_work.sums,
     )  # fmt: skip
-    impulse, old, live, slides = part_work.impulse, part_work.old, part_work.live, part_work.slides
+    fast, impulse, old, live, slides = part_work.fast, part_work.impulse, part_work.old, part_work.live, part_work.slides
     rate, speed = part_work.rate, part_work.speed
     seen, out = np.empty(nq), np.empty(nq)
     owned_start, owned_end = place_room(home.shape[0], world), place_room(home.shape[0], world)
@@ -141,6 +164,8 @@ def touch_rollout(
     lone = borrow(alone)
     done[0] = done[1] = done[2] = 0
     origin = (0.0, 0.0, 0.0)
+    if is_off_centre(own, q[0], q[1], fast):
+        recentre(own, home, charts, q[0], p, q[1:seen_row], fast)
     for k in range(K.shape[0]):
         if k % ROLLOUT.origin_every == 0 and nq > 0:
             place(own.joints, 0, own.joints.shape[0], q[0], (0.0, 0.0, 0.0), w.R, w.p, w.S)
@@ -154,7 +179,8 @@ def touch_rollout(
             pa[i] = p[i]
         for c in range(nl):
             sums[c] = 0.0
-        got, at, length, stuck, bounces, logged = 0, 0, MANIFOLD.parts, False, True, done[1]
+        got, at, stuck, bounces, logged, recharted, T, V = 0, 0, False, True, done[1], False, 0.0, 0.0
+        length = _short_enough(too_fast(own, q[0], q[1], 1.0, fast, ROLLOUT.max_turn), MANIFOLD.parts)
         if done[1] + laid.route.shape[0] * laid.route.shape[1] + (t.number[0] if k > 0 else 0) > ints.shape[0]:
             break
         while at < MANIFOLD.parts:
@@ -189,26 +215,46 @@ def touch_rollout(
                 look_along(laid, t, w.R, w.p, origin, w.x, w.f, True)
             leaving(own, world, t, w, rate, part, speed)
             remember(memory, t, impulse, w.alive, w.slides, speed)
+            spin = too_fast(own, q1, qa, MANIFOLD.parts / length, fast, ROLLOUT.max_turn)
             for i in range(nq):
-                va[i] = (q1[i] - qa[i]) / part
+                va[i], w.qm[i] = (q1[i] - qa[i]) / part, 0.5 * (q1[i] + qa[i])
                 qa[i] = q1[i]
             for i in range(n):
                 pa[i] = p1[i]
             for c in range(nl):
                 sums[c] += impulse[c]
+            if En.shape[0] > 0:
+                now = energy(own, w, origin, w.qm, va)
+                T += now[0] * length / MANIFOLD.parts
+                V += now[1] * length / MANIFOLD.parts
             at += length
             got |= bits_now if length == MANIFOLD.parts else bits_now | STEP_BITS.divided
             stuck |= bits_now & STEP_BITS.held > 0
-            length = MANIFOLD.parts - at if stuck else at & -at
+            length = MANIFOLD.parts - at if stuck else _short_enough(spin, at & -at)
+            if at < MANIFOLD.parts and (recharted or spin > 0.0):
+                if not recharted:
+                    _copy_charts(charts, part_work.charts)
+                recharted, part = True, dt * length / MANIFOLD.parts
+                for i in range(nq):
+                    part_work.before[0, i] = qa[i] - part * va[i]
+                if recentre(own, home, charts, qa, pa, part_work.before, fast) > 0:
+                    unwind(own, charts, qa, pa, part_work.before, seen)
+                    forget_start(near)
+                    got |= STEP_BITS.recharted
+                    for i in range(n):
+                        va[i] = (qa[i] - part_work.before[0, i]) / part
+                outside(own, charts, qa, seen, out)
+                for i in range(nq):
+                    seen[i] = out[i]
+        full = logged + laid.route.shape[0] * laid.route.shape[1] > ints.shape[0]
+        if (at < MANIFOLD.parts or full) and recharted:  # the step is taken again, with more room
+            _copy_charts(part_work.charts, charts)
         if t.number[3] > 0:
             done[2] = 1
             break
-        if logged + laid.route.shape[0] * laid.route.shape[1] > ints.shape[0]:
+        if full:
             break
         done[1] = _log_strings(laid, k, logged, ints, floats)
-        for i in range(nq):
-            w.vq[i] = (q1[i] - q[0, i]) / dt
-            w.qm[i] = 0.5 * (q1[i] + q[0, i])
         if G.shape[0] > 0:
             for c in range(nl):
                 G[k, c] = w.h0[c]
@@ -216,7 +262,7 @@ def touch_rollout(
             L[k, c], lam[c] = sums[c], impulse[c]
             states[k, c] = w.alive[c] + w.slides[c]
         if En.shape[0] > 0:
-            En[k, 0], En[k, 1] = energy(own, w, origin, w.qm, w.vq)
+            En[k, 0], En[k, 1] = T, V
         for row in range(seen_row - 1, 0, -1):
             for i in range(nq):
                 q[row, i] = q[row - 1, i]
@@ -228,7 +274,7 @@ def touch_rollout(
             for row in range(1, seen_row):
                 for i in range(nq):
                     q[row, i] = q[0, i] - (0.0 if got & (STEP_BITS.frozen | STEP_BITS.held) else row * dt * va[i])
-        if recentre(own, home, charts, q[0], p, q[1:seen_row]) > 0:
+        if recentre(own, home, charts, q[0], p, q[1:seen_row], fast) > 0:
             unwind(own, charts, q[0], p, q[1:seen_row], seen)
             got |= STEP_BITS.recharted
             forget_start(near)
