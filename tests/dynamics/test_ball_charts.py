@@ -148,7 +148,7 @@ def test_fast_bodies_keep_energy_and_angular_momentum(seed: int) -> None:
 def test_many_fast_bodies_keep_energy_and_angular_momentum(touch: bool) -> None:
     for seed in range(100, 160):
         turn, off_E, off_J, off = fast_tumbler(seed, steps=600, touch=touch)
-        assert max(off_E, off_J) < 2.0 * turn**2, seed
+        assert max(off_E, off_J) < 2.5 * turn**2, seed
         assert off < 2.5 * turn**2, seed
 
 
