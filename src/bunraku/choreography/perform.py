@@ -30,6 +30,7 @@ from bunraku.choreography.score import Score, ScoreOptions, Timed, score
 from bunraku.choreography.script import Script
 from bunraku.choreography.show_outcomes import NOT_REHEARSED, PERFORMED
 from bunraku.choreography.show_result import Performance
+from bunraku.choreography.soles import feet_of
 from bunraku.choreography.theatre import costumed, theatre
 from bunraku.errors import BunrakuError, FileError, parts
 from bunraku.kernels.clock import worked
@@ -276,7 +277,7 @@ class _Show:
             a, b = stretch.first, min(stretch.last, end)
             if stretch.role == role and a < b:
                 x[a : b + 1], u[a:b], impulse[a:b] = found.x[: b - a + 1], found.u[: b - a], found.impulse[: b - a]
-        return RehearsedPart(figure, self.dt, x, u, hung.gains(x, u, impulse))
+        return RehearsedPart(figure, self.dt, x, u, hung.gains(x, u, impulse), feet_of(own.repertoire.puppet))
 
     @property
     def _touches(self) -> bool:
