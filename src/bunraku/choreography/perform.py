@@ -38,6 +38,7 @@ from bunraku.motion import Mark, Motion, Track
 from bunraku.outcome import STOPPED, Outcome
 from bunraku.progress import Listener, Progress
 from bunraku.scene import Scene
+from bunraku.workers.blas_threads import one_blas_thread
 
 Array = NDArray[np.float64]
 
@@ -89,10 +90,11 @@ def perform(
     show = _Show(script, folder, again, threads or min(4, os.cpu_count() or 1), progress or (lambda _: None), options)
     outcome = PERFORMED
     try:
-        show.score_it()
-        show.time_it()
-        outcome = show.rehearse_it()
-        show.play_it()
+        with one_blas_thread():
+            show.score_it()
+            show.time_it()
+            outcome = show.rehearse_it()
+            show.play_it()
     except KeyboardInterrupt:
         outcome = STOPPED.because("finished rehearsals are cached on disk")
     return Performance(
