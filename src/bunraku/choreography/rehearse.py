@@ -250,7 +250,7 @@ class Hung:
             pull *= states > 0
         work.at(Rollout(x, np.concatenate([u, np.zeros((N, len(self.wired.forces)))], 1), pull, states))
         work.gauss_newton()
-        return self._without_legs(work.gains.copy(), x)
+        return self._without_legs(work.gains.copy(), x) if self.feet else work.gains.copy()
 
     def _swinging(self, q: Array) -> Array:
         """Factors on weights along `q` (N + 1, n_q) of a puppet with soles: those of its torso, and of legs in the air."""
