@@ -1,7 +1,7 @@
 """When cues are seen to happen: the delay that brings what was played nearest to what the script asks for.
 
-The script's own counts say when each cue begins, and the samples of the library what it looks like; nothing else is shared with what
-times and composes a show.
+The script's own counts say when each cue begins, and the samples of the library what it looks like; nothing else is shared with
+what times and composes a show.
 """
 
 from __future__ import annotations

@@ -105,7 +105,10 @@ class LegHands:
     def __init__(
         self, figure: Figure, feet: tuple[SoledFoot, ...], q: Array, boards: float, dt: float, options: FeetOptions = FeetOptions()
     ) -> None:
-        """Of a `figure` that rehearsed the configurations `q` (N + 1, n_q) every `dt` [s] on these `boards` [m]."""
+        """Of a `figure` with these `feet` that rehearsed the configurations `q` (N + 1, n_q) every `dt` [s] on these `boards` [m].
+
+        `options` say when a foot stands, and how fast hands are.
+        """
         self.figure, self.feet, self.floor, self.dt, self.options = figure, feet, boards + options.low, dt, options
         self.stood = [foot.places(figure, q)[:, :, 2].mean(1) < self.floor for foot in feet]
         self.hooks = [foot.hooked(figure, q) for foot in feet]

@@ -15,8 +15,6 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-SUFFIXES = ("64_", "")  # of OpenBLAS's functions, with integers of 64 or 32 bits
-
 
 @dataclass(frozen=True)
 class Blas:
@@ -45,7 +43,7 @@ def _functions(file: Path) -> list[Blas]:
         library = ctypes.CDLL(str(file))
     except OSError:
         return []
-    for suffix in SUFFIXES:
+    for suffix in ("64_", ""):  # of its functions, with integers of 64 or 32 bits
         try:
             return [Blas(library[f"scipy_openblas_get_num_threads{suffix}"], library[f"scipy_openblas_set_num_threads{suffix}"])]
         except AttributeError:
@@ -62,23 +60,23 @@ class _Users:
     before: list[int] = field(default_factory=list)
 
 
-_USERS = _Users()
+_users = _Users()
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """Within this block a BLAS has one thread; after the last such block, as many as before the first."""
-    with _USERS.lock:
-        if _USERS.count == 0:
-            _USERS.before = [blas.threads() for blas in blases()]
+    with _users.lock:
+        if _users.count == 0:
+            _users.before = [blas.threads() for blas in blases()]
             for blas in blases():
                 blas.set_threads(1)
-        _USERS.count += 1
+        _users.count += 1
     try:
         yield
     finally:
-        with _USERS.lock:
-            _USERS.count -= 1
-            if _USERS.count == 0:
-                for blas, threads in zip(blases(), _USERS.before, strict=True):
+        with _users.lock:
+            _users.count -= 1
+            if _users.count == 0:
+                for blas, threads in zip(blases(), _users.before, strict=True):
                     blas.set_threads(threads)
