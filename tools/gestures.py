@@ -162,7 +162,7 @@ APART, TOGETHER = (
     Stance(left_arm=reach(0.13, 0.3, 0.0), right_arm=reach(0.13, 0.3, 0.0)),
     Stance(left_arm=reach(-0.175, 0.3, 0.0), right_arm=reach(-0.175, 0.3, 0.0)),
 )
-DEEP, HIGHER = Stance(right_arm=reach(0.25, 0.44, -0.17)), Stance(right_arm=reach(0.25, 0.44, -0.07))
+DEEP, HIGHER = Stance(right_arm=reach(0.1, 0.4, -0.2)), Stance(right_arm=reach(0.1, 0.4, -0.1))
 OPEN = Stance(left_arm=reach(0.33, 0.16, -0.12), right_arm=reach(0.33, 0.16, -0.12), head=(0, 26, 0))
 DOWN = Stance(hips=(0, -0.03, -0.022), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(20, 62, 0, 20), right_arm=(20, 62, 0, 20))
 YES, NO = Stance(head=(38, 0, 0)), Stance(head=(-12, 0, 0))
@@ -213,9 +213,7 @@ GESTURES = {
     "clap": Gesture(
         keyed(*(APART, TOGETHER) * 3, APART, step=0.7, lead=1.0), ARMS, "claps its hands", (1.0, 2.4), aside=(0.05, 0.5)
     ),
-    "shake": Gesture(
-        keyed(*(DEEP, HIGHER) * 3, DEEP, step=0.4, lead=1.2), ARM, "shakes hands", (1.2, 2.0), elbows=-0.1, hands_ahead=0.15
-    ),
+    "shake": Gesture(keyed(*(DEEP, HIGHER) * 3, DEEP, step=0.4, lead=1.2), ARM, "shakes hands", (1.2, 2.0)),
     "shrug": Gesture(keyed(OPEN, OPEN, step=0.7, lead=0.9), (*ARMS, "head"), "who knows"),
     "bow": Gesture(keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down"),
     "nod": Gesture(keyed(YES, NO, YES, NO, YES, step=0.5, lead=0.6), ("head",), "says yes", (0.6, 1.6)),

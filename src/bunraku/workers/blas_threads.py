@@ -1,7 +1,7 @@
 """One thread for the BLAS of numpy and scipy, while threads of our own share the work.
 
 Matrices of figures are small. OpenBLAS nevertheless starts a thread for each processor, and these wait for each other actively: on
-two processors with other work, a show took five times as much processor time.
+two processors with other work, a show took four times as much processor time (18 s instead of 4.3 s).
 """
 
 from __future__ import annotations
