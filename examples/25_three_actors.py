@@ -29,7 +29,7 @@ props:
 script:
   - bert: walk                  # ahead, to between the others
     to: [0, -0.2]
-    counts: 7
+    counts: 9
     name: enters
   - everyone: bow
     after: enters
@@ -58,7 +58,7 @@ print(made)
 assert made.outcome.ok
 *actors, ball = made.motion.tracks
 for track in actors:
-    assert made.errors[track.name] < 0.08  # rad, over all joints: it follows the script; feet may come down elsewhere
+    assert made.errors[track.name] < 0.05  # rad, over all joints: it follows the script; feet may come down elsewhere
     assert track.tension.min() >= 0.0
 bert = made.motion.tracks[1].figure
 assert np.allclose([made.motion.tracks[1].q[k, bert.index("torso_ty")] for k in (0, -1)], [-1.08, -0.28], atol=0.02)
@@ -71,7 +71,7 @@ assert np.abs(ball.q[:, 2] - ball.q[-1, 2]).max() < 0.05
 figures = [track.figure for track in made.motion.tracks]
 X = [frames_along(track.figure, track.q) for track in made.motion.tracks]
 picture, axes = plt.subplots(2, 2, figsize=(11, 7.4), layout="constrained")
-for ax, t in zip(axes.flat, (2.4, 6.4, 9.6, 10.6), strict=True):
+for ax, t in zip(axes.flat, (3.0, 7.7, 11.0, 12.0), strict=True):
     k = int(np.searchsorted(made.motion.t, t))
     ax.imshow(image(figures, [x[k] for x in X], size=(640, 430), scene=made.scene))
     ax.set_title(f"{t:.1f} s", fontsize=9)

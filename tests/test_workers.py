@@ -13,6 +13,7 @@ import pytest
 
 from bunraku.errors import BunrakuError
 from bunraku.workers import FileFlag, Pool, executor
+from bunraku.workers.blas_threads import blases, one_blas_thread
 from tests.patience import PATIENCE, until
 
 
@@ -157,3 +158,21 @@ def test_scripts(guard: str, call: str, tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
     assert done.stdout.split(maxsplit=1)[0] == "3"
     assert done.stdout.strip() in ("3 (3, 1)", "3 8")
+
+
+def test_a_blas_has_one_thread_within_and_as_many_as_before_after_the_last() -> None:
+    if not blases():
+        pytest.skip("numpy and scipy bring no OpenBLAS here")
+    first = [blas.threads() for blas in blases()]
+    try:
+        for blas in blases():
+            blas.set_threads(2)
+        with one_blas_thread():
+            assert [blas.threads() for blas in blases()] == [1] * len(blases())
+            with pytest.raises(KeyError), one_blas_thread():
+                raise KeyError
+            assert [blas.threads() for blas in blases()] == [1] * len(blases())
+        assert [blas.threads() for blas in blases()] == [2] * len(blases())
+    finally:
+        for blas, threads in zip(blases(), first, strict=True):
+            blas.set_threads(threads)

@@ -20,7 +20,7 @@ from bunraku import Motion, library
 from bunraku.choreography.company import BoardOptions
 from bunraku.choreography.motion_library import MOTION_FOLDER, SAMPLE_RATE, repertoire_of, save_pieces
 from bunraku.choreography.puppet import Puppet
-from bunraku.choreography.rehearse import Hung
+from bunraku.choreography.rehearse import Hung, RehearsalOptions
 from bunraku.choreography.repertoire import MotionPiece
 from bunraku.choreography.soles import feet_of
 from bunraku.collision.manifold.touch_rules import Matter, Touch
@@ -32,6 +32,7 @@ from bunraku.spatial.rest_to_rest import eased
 Array = NDArray[np.float64]
 FIGURE = library.actor()
 DT = 0.02  # [s]
+MAKING = RehearsalOptions(swings_held=True)
 # Slopes of the right strings along x and y: at rest, and the ranges that keep them clear of head and trunk.
 SLOPES = {
     "shoulder": ((0.2, 0.05), (0.14, -0.2), (0.35, 0.2)),
@@ -114,6 +115,8 @@ def with_hands(q: Array, rest: Array, gesture: Gesture, heading: Array) -> Array
             ranges[side[0], k, 0], ranges[0, k, 1] = side[1] * outward, ahead
         if string.name.endswith("arm_elbow"):
             ranges[1, k, 1] = gesture.elbows
+        if string.name.endswith("_arm"):
+            ranges[1, k, 1] = gesture.hands_ahead
         if string.name == "left_arm":
             ranges[1, k, 0] = -gesture.arms_in
         if string.name == "right_arm":
@@ -135,7 +138,7 @@ def arrived(made: Array, rest: Array) -> Array:
     return np.concatenate([rest[None], (made + share * (rest - made[-1]))[1:]])
 
 
-def aimed(gesture: Gesture, puppet: Puppet, rounds: int = 2, share: float = 0.5) -> Gesture:
+def aimed(gesture: Gesture, puppet: Puppet, rounds: int = 3, share: float = 0.6) -> Gesture:
     """A walk whose steps land where they should: what a try went too far, the next one aims nearer, by this `share`."""
     steps, feet = gesture.steps, feet_of(puppet)
     if steps is None or steps.turns:
@@ -144,7 +147,7 @@ def aimed(gesture: Gesture, puppet: Puppet, rounds: int = 2, share: float = 0.5)
     for _ in range(rounds):
         gesture = replace(gesture, steps=replace(steps, aims=tuple(aims)))
         wanted = wanted_of(gesture, puppet.rest)
-        run = Hung(puppet).followed(with_hands(wanted, puppet.rest, gesture, np.zeros(len(wanted))))
+        run = Hung(puppet, MAKING).followed(with_hands(wanted, puppet.rest, gesture, np.zeros(len(wanted))))
         assert run is not None, "it cannot be simulated"
         for k in range(steps.count):
             sample = round(steps.landed(k) / DT)
@@ -163,7 +166,7 @@ def made_of(gesture: Gesture, puppet: Puppet) -> tuple[Array, Array | None]:
     heading = way if gesture.steps is not None and gesture.steps.turns and way is not None else np.zeros(len(t))
     made = wanted
     if gesture.parts:
-        run = Hung(puppet).followed(with_hands(wanted, puppet.rest, gesture, heading))
+        run = Hung(puppet, MAKING).followed(with_hands(wanted, puppet.rest, gesture, heading))
         assert run is not None, "it cannot be simulated"
         made = run.x[:, : FIGURE.n_q]
         away = np.abs(made - wanted)[:, : FIGURE.n_dynamic]

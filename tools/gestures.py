@@ -31,9 +31,11 @@ class Steps:
     """Share of a step in which both feet stand, at its beginning, and as long at its end."""
     rise: float = 0.08
     """Share of a swing in which the foot only rises, at its beginning, and as long only sinks, at its end."""
+    early: float = 1.0
+    """Below 1, a foot is fastest before the middle of its swing: strings can pull a leg ahead, but only its weight brakes it."""
     aims: tuple[float, ...] = ()
     """How much farther than `length` asks each step aims [m, or rad]; legs swing past where they should land."""
-    hips: tuple[float, float] = (-0.03, -0.02)
+    hips: tuple[float, float] = (-0.02, -0.01)
     """Where the hips are meanwhile, ahead of and above where they are at rest [m]."""
 
     @property
@@ -66,7 +68,7 @@ class Steps:
         for k in range(first, self.count, 2):
             there = self.place(k) + (self.aims[k] if self.aims else 0.0)
             s = np.clip((t / self.time - k - self.both) / (1.0 - 2.0 * self.both), 0.0, 1.0)
-            at += (there - here) * eased((s - self.rise) / (1.0 - 2.0 * self.rise))
+            at += (there - here) * eased(np.clip((s - self.rise) / (1.0 - 2.0 * self.rise), 0.0, 1.0) ** self.early)
             high += self.lift * 16.0 * (s * (1.0 - s)) ** 2
             here = there
         return at, high
@@ -119,6 +121,8 @@ class Gesture:
     """The same for the strings of the shins, which pass the trunk at its side."""
     elbows: float = 0.4
     """Largest slope ahead of the strings of the elbows: a negative one keeps them behind forearms that are raised."""
+    hands_ahead: float = 0.6
+    """Largest slope ahead of the strings of the hands: a small one keeps them away from someone who faces the actor."""
     aside: tuple[float, float] | None = None
     """Slopes outward and ahead of the strings of legs that stand, where those at rest would meet the trunk or an arm."""
     steps: Steps | None = None
@@ -158,12 +162,14 @@ APART, TOGETHER = (
     Stance(left_arm=reach(0.13, 0.3, 0.0), right_arm=reach(0.13, 0.3, 0.0)),
     Stance(left_arm=reach(-0.175, 0.3, 0.0), right_arm=reach(-0.175, 0.3, 0.0)),
 )
+DEEP, HIGHER = Stance(right_arm=reach(0.1, 0.4, -0.2)), Stance(right_arm=reach(0.1, 0.4, -0.1))
 OPEN = Stance(left_arm=reach(0.33, 0.16, -0.12), right_arm=reach(0.33, 0.16, -0.12), head=(0, 26, 0))
-DOWN = Stance(hips=(0, -0.05, -0.02), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(20, 62, 0, 20), right_arm=(20, 62, 0, 20))
+DOWN = Stance(hips=(0, -0.03, -0.022), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(20, 62, 0, 20), right_arm=(20, 62, 0, 20))
 YES, NO = Stance(head=(38, 0, 0)), Stance(head=(-12, 0, 0))
+OVER = Stance(right_foot=(0, 0.02, 0.1, 0))  # where it will stand
 RAISE, KICK = Stance(right_foot=(0, 0.33, 0.2, 0)), Stance(right_foot=(0, 0.66, 0.5, 0), lean=(-8, 0, 0))
 STEP = Stance(left_foot=(0, 0.3, 0.33, 0), right_arm=(15, 60, 0, 40), left_arm=(40, -5, 0, 25))
-LEAN = Stance(hips=(0.015, -0.03, -0.012), lean=(0, 16, 0), head=(0, 8, 0))
+LEAN = Stance(hips=(0.015, -0.02, -0.025), lean=(0, 16, 0), head=(0, 8, 0))
 TURN = Stance(
     lean=(0, 0, 40),
     head=(0, 0, -20),
@@ -182,12 +188,14 @@ HEEL = replace(DANCE, hips=(0, 0, 0.04), left_foot=(-0.06, 0.5, 0.28, 0), right_
 OTHER = replace(DANCE, hips=(0, 0, 0.04), right_foot=(0.06, 0.5, 0.28, 0), left_foot=(0, 0, 0.04, 0), lean=(-4, -7, 0))
 BETWEEN = replace(DANCE, hips=(0, -0.02, -0.01))
 
-WALK, TURNING = Steps(0.22, False, 0.06, 0.9, 6), Steps(0.32, True, 0.06, 1.0, 7)
+WALK = Steps(0.22, False, 0.06, 1.0, 6, both=0.07, rise=0.1, early=0.7)
+TURNING = Steps(0.32, True, 0.06, 1.0, 7, both=0.07, rise=0.1, early=0.8)
 
 
 def walking(steps: Steps, text: str) -> Gesture:
     """A gesture of steps."""
-    return Gesture(((0.0, REST), (steps.duration, REST)), ("torso", *LEGS), text, steps.loop, travels=True, steps=steps)
+    keys = ((0.0, REST), (steps.duration, REST))
+    return Gesture(keys, ("torso", *LEGS), text, steps.loop, travels=True, steps=steps, hands_ahead=0.15)
 
 
 GESTURES = {
@@ -205,10 +213,13 @@ GESTURES = {
     "clap": Gesture(
         keyed(*(APART, TOGETHER) * 3, APART, step=0.7, lead=1.0), ARMS, "claps its hands", (1.0, 2.4), aside=(0.05, 0.5)
     ),
+    "shake": Gesture(keyed(*(DEEP, HIGHER) * 3, DEEP, step=0.4, lead=1.2), ARM, "shakes hands", (1.2, 2.0)),
     "shrug": Gesture(keyed(OPEN, OPEN, step=0.7, lead=0.9), (*ARMS, "head"), "who knows"),
     "bow": Gesture(keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down"),
     "nod": Gesture(keyed(YES, NO, YES, NO, YES, step=0.5, lead=0.6), ("head",), "says yes", (0.6, 1.6)),
-    "kick": Gesture(((0, REST), (0.9, RAISE), (1.6, KICK), (1.9, KICK), (2.6, RAISE), (3.5, REST)), ("right_leg",), "kicks a leg"),
+    "kick": Gesture(
+        ((0, REST), (0.9, RAISE), (1.6, KICK), (1.9, KICK), (2.6, RAISE), (3.4, OVER), (4.0, REST)), ("right_leg",), "kicks a leg",
+    ),
     "march": Gesture(
         keyed(*(STEP, mirrored(STEP)) * 2, step=0.85, lead=0.85), ("torso", *ARMS, *LEGS), "steps on the spot", (0.85, 2.55),
     ),

@@ -15,7 +15,7 @@ from bunraku.spatial import so3
 Array = NDArray[np.float64]
 SIZE = ActorSizes()
 SOLE = SIZE.sole[3]  # height of the ankle over the boards [m]
-REST_HIPS = (0.0, -0.085, -0.022)  # from where legs would be straight [m]: knees bent, shins that lean forward a little
+REST_HIPS = (0.0, -0.085, -0.035)  # from where legs would be straight [m]: knees bent, shins that lean forward a little
 
 
 @dataclass(frozen=True)

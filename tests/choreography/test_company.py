@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -72,17 +73,23 @@ def test_a_foot_kicks_the_ball(show: Performance) -> None:
     assert np.linalg.norm(ball[-1, :2] - ball[0, :2]) > 0.3
 
 
-def test_pushes_are_survived_together(show: Performance) -> None:
-    """A push in the middle of a march: feet come down elsewhere, trunk, arms and head are led back."""
+def test_feedback_helps_who_is_pushed_and_too_heavy(show: Performance) -> None:
+    """Over all joints, feet too: they come down elsewhere, and are left where they stand."""
     assert show.company is not None
-    part = show.parts["anna"]
-    blows = {"anna": random_blows(part, np.random.default_rng(0))}
-    pushed = show.company.play(figures={"anna": heavier(part.figure, 1.03)}, blows=blows).puppets["anna"]
-    names = part.figure.names[: part.figure.n_dynamic]
-    upper = [k for k, name in enumerate(names) if not name[1:].startswith(("hip", "knee", "ankle"))]
-    away = (pushed.q - part.x[:, : part.figure.n_q])[:, upper]
-    assert np.sqrt(np.mean(away**2)) < 0.08
-    assert pushed.tension.min() >= 0.0
+    assert show.motion is not None
+    wanted = show.reference.track("anna").q[:, : show.parts["anna"].figure.n_dynamic]  # type: ignore[union-attr]
+    calm = show.errors["anna"]
+    for seed in (1, 2):
+        part = show.parts["anna"]
+        blows = {"anna": random_blows(part, np.random.default_rng(seed), every=1.5)}
+        wrong = {"anna": heavier(part.figure, 1.05)}
+        loose = replace(show.company, parts={"anna": replace(part, gains=0.0 * part.gains)})
+        held, left = (one.play(figures=wrong, blows=blows).puppets["anna"] for one in (show.company, loose))
+        away, far = (np.sqrt(np.mean((one.q[:, : wanted.shape[1]] - wanted) ** 2)) for one in (held, left))
+        assert away < min(far, 2.0 * calm), seed
+        upper = [k for k, name in enumerate(part.figure.dynamic) if not name[1:].startswith(("hip", "knee", "ankle"))]
+        assert np.sqrt(np.mean((held.q - part.x[:, : part.figure.n_q])[:, upper] ** 2)) < 0.08
+        assert held.tension.min() >= 0.0
 
 
 def test_a_prop_needs_a_name_of_its_own(tmp_path: Path) -> None:
@@ -101,3 +108,26 @@ def test_feet_stand_through_gestures(tmp_path: Path) -> None:
     found = slides(show.motion, show.company.boards)
     assert {one.frame for one in found} == {"anna.lfoot", "anna.rfoot"}
     assert max(one.way for one in found) < 0.001
+
+
+STEPS = """
+perform: Steps
+tempo: 100
+figures: {anna: {figure: actor, at: [0, -0.8]}}
+script:
+  - {anna: walk, counts: 12, to: [0, 0.1]}
+  - {anna: kick, counts: 8}
+  - {anna: turn, counts: 14, facing: 80 deg}
+"""
+
+
+def test_feet_that_step_do_not_slide(tmp_path: Path) -> None:
+    """Of a walk, a kick and a turn, in which 29 % of the corners that stood slid by more than 5 mm, and one in ten by 21 mm."""
+    (tmp_path / "show.yaml").write_text(STEPS)
+    show = perform(load_script(tmp_path / "show.yaml"), folder=tmp_path)
+    assert show.motion is not None
+    assert show.company is not None
+    ways = np.array([one.way for one in slides(show.motion, show.company.boards)])
+    assert len(ways) > 40
+    assert np.quantile(ways, 0.9) < 0.005
+    assert ways.max() < 0.025

@@ -17,8 +17,8 @@ from bunraku.kinematics import frames_along
 Array = NDArray[np.float64]
 KNOWN = repertoire_of(library.actor())
 NAMES = (
-    "rest", "wave", "salute", "point", "beckon", "cheer", "clap", "shrug", "bow", "nod", "kick", "march", "walk", "turn", "sway",
-    "twist", "hop", "polka",
+    "rest", "wave", "salute", "point", "beckon", "cheer", "clap", "shake", "shrug", "bow", "nod", "kick", "march", "walk", "turn",
+    "sway", "twist", "hop", "polka",
 )  # fmt: skip
 DT = 0.04
 
@@ -93,7 +93,7 @@ def still(seen: Seen, frame: str, within: float) -> bool:
     return bool(np.linalg.norm(seen.at(frame) - seen.at(frame)[0], axis=1).max() < within)
 
 
-def test_all_eighteen_are_there() -> None:
+def test_all_nineteen_are_there() -> None:
     assert set(KNOWN.pieces) == set(NAMES)
 
 
@@ -152,6 +152,15 @@ def test_clap_brings_the_palms_together_on_the_beat() -> None:
     assert gap.min() > 0.05
     assert np.ptp(np.diff(beats)) <= 3
     assert np.abs(np.diff(beats) * DT - 1.4).max() < 0.13
+
+
+def test_shake_moves_a_hand_up_and_down_ahead() -> None:
+    seen = of("shake")
+    hand = seen.palm("r") - seen.at("rshoulder")
+    out = hand[:, 1] > 0.3
+    assert out.sum() * DT > 2.0
+    assert swings(hand[out, 2], 0.05) >= 4
+    assert still(seen, "lhand", 0.06)
 
 
 def test_shrug_opens_both_hands_and_tips_the_head() -> None:
@@ -265,7 +274,7 @@ def test_polka_kicks_in_turn_with_one_arm_high() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["wave", "salute", "point", "beckon", "cheer", "clap", "shrug", "bow", "nod", "twist", "rest"]
+    "name", ["wave", "salute", "point", "beckon", "cheer", "clap", "shake", "shrug", "bow", "nod", "twist", "rest"]
 )  # fmt: skip
 def test_feet_that_stand_do_not_slide(name: str) -> None:
     seen = of(name)

@@ -23,6 +23,7 @@ from bunraku.choreography.part import (
     heavier,
     random_blows,
 )
+from bunraku.choreography.soles import LegHands
 from bunraku.collision.manifold.touch_rules import Matter, Touch
 from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.touch.touch_simulation import TouchSimulation
@@ -131,6 +132,11 @@ class _Run:
         self.q, self.ropes = [settled.q[-1]], len(whole.strings) + len(whole.wires)
         self.tension = [settled.impulse[-1, : self.ropes] / self.dt]
         self.names = [rope.name for rope in (*whole.strings, *whole.wires)]
+        self.legs = {
+            name: LegHands(part.figure, part.feet, part.x[:, : part.figure.n_q], company.boards, self.dt)
+            for name, part in self.parts.items()
+        }
+        self.speeds = {name: np.zeros(part.figure.n_q - part.figure.n_dynamic) for name, part in self.parts.items()}
         self.x: dict[str, list[Array]] = {name: [part.x[0].copy()] for name, part in self.parts.items()}
 
     def step(self, k: int) -> None:
@@ -141,8 +147,13 @@ class _Run:
             if (name, k) in self.blows:
                 self.simulation.push(rows[:n], self.blows[name, k])
                 self.x[name][-1][part.figure.n_q : part.figure.n_q + n] += self.blows[name, k]
-            most = self.company.options.max_correction
-            hands[rows[n:] - self.n] = part.u[k] - np.clip(part.gains[k] @ (self.x[name][-1] - part.x[k]), -most, most)
+            most, n_q = self.company.options.max_correction, part.figure.n_q
+            off, legs = self.x[name][-1] - part.x[k], self.legs[name]
+            off[:n_q] -= legs.off
+            off[n_q + n :] -= self.speeds[name]
+            moved = legs.follow(self.x[name][-1][:n_q], k)[n:]
+            self.speeds[name] = moved / self.dt
+            hands[rows[n:] - self.n] = part.u[k] + legs.off[n:] - np.clip(part.gains[k] @ off, -most, most)
         done = self.simulation.run(hands[None], energy=False)
         if done.bits[0] & STEP_BITS.frozen or not np.abs(done.q[0]).max() < 1e4:
             raise OffScript(self.simulation.figure, k, self.dt)

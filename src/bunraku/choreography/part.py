@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.brief import brief
+from bunraku.choreography.soles import SoledFoot
 from bunraku.control.control_system import System
 from bunraku.control.projection import project
 from bunraku.dynamics.simulation import STEP_TOLERANCE
@@ -34,6 +35,8 @@ class RehearsedPart:
     x: Array
     u: Array
     gains: Array
+    feet: tuple[SoledFoot, ...] = ()
+    """Its feet, if it stands on boards."""
 
     __repr__ = brief
 

@@ -30,6 +30,7 @@ from bunraku.choreography.score import Score, ScoreOptions, Timed, score
 from bunraku.choreography.script import Script
 from bunraku.choreography.show_outcomes import NOT_REHEARSED, PERFORMED
 from bunraku.choreography.show_result import Performance
+from bunraku.choreography.soles import feet_of
 from bunraku.choreography.theatre import costumed, theatre
 from bunraku.errors import BunrakuError, FileError, parts
 from bunraku.kernels.clock import worked
@@ -37,6 +38,7 @@ from bunraku.motion import Mark, Motion, Track
 from bunraku.outcome import STOPPED, Outcome
 from bunraku.progress import Listener, Progress
 from bunraku.scene import Scene
+from bunraku.workers.blas_threads import one_blas_thread
 
 Array = NDArray[np.float64]
 
@@ -88,10 +90,11 @@ def perform(
     show = _Show(script, folder, again, threads or min(4, os.cpu_count() or 1), progress or (lambda _: None), options)
     outcome = PERFORMED
     try:
-        show.score_it()
-        show.time_it()
-        outcome = show.rehearse_it()
-        show.play_it()
+        with one_blas_thread():
+            show.score_it()
+            show.time_it()
+            outcome = show.rehearse_it()
+            show.play_it()
     except KeyboardInterrupt:
         outcome = STOPPED.because("finished rehearsals are cached on disk; perform it again to go on from there")
     return Performance(
@@ -272,7 +275,7 @@ class _Show:
             a, b = stretch.first, min(stretch.last, end)
             if stretch.role == role and a < b:
                 x[a : b + 1], u[a:b], impulse[a:b] = found.x[: b - a + 1], found.u[: b - a], found.impulse[: b - a]
-        return RehearsedPart(figure, self.dt, x, u, hung.gains(x, u, impulse))
+        return RehearsedPart(figure, self.dt, x, u, hung.gains(x, u, impulse), feet_of(own.repertoire.puppet))
 
     @property
     def _touches(self) -> bool:

@@ -54,6 +54,10 @@ class RehearsalOptions:
     """Weight of position and heading of the torso."""
     leg_weight: float = 0.02
     """Weight of the joints of a leg that stands on boards."""
+    swings_held: bool = False
+    """Whether feedback corrects legs in the air, too: when motions are made, not when they are played."""
+    swing_weight: float = 0.1
+    """Weight of the joints of such a leg."""
     hand_weight: float = 1.0
     """Weight of the positions of the hands. A small one leaves them free; a large one keeps strings away from a partner's."""
     momentum_weight: float = 1e-4
@@ -64,8 +68,10 @@ class RehearsalOptions:
     """Weight of the acceleration of the hands."""
     feedback_acceleration_weight: float = 1e-3
     """Weight of the acceleration of the hands in the computation of the feedback gains."""
-    standing_acceleration_weight: float = 0.1
+    standing_acceleration_weight: float = 0.02
     """The same for puppets that stand on boards."""
+    standing_root_weight: float = 50.0
+    """Weight of position and heading of their torso in that computation."""
     tension_weight: float = 0.02
     """Weight of a deviation by `light_tension` from the tension at rest, for strings that carry at most `light_tension` at rest."""
     light_tension: float = 2.0
@@ -135,6 +141,22 @@ class EasedTension:
         steps = np.arange(len(draft.wl))
         nearest = draft.system.dt * np.minimum(steps, steps[::-1])
         draft.wl *= 1.0 + self.factor * np.exp(-nearest / self.fade)[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class FootedConfiguration:
+    """A term of the cost: variables stay near their reference; those of a leg count more or less as it stands or swings."""
+
+    configuration: Configuration
+    factors: Array
+    """Factors on the weights of all variables, (N + 1, n_q)."""
+
+    def add(self, draft: Draft) -> None:
+        """Adds this term to the cost in `draft`."""
+        before = draft.wx.copy()
+        self.configuration.add(draft)
+        own = slice(0, self.factors.shape[1])
+        draft.wx[:, own] = before[:, own] + (draft.wx - before)[:, own] * self.factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +233,7 @@ class Hung:
         own, N = self.options, len(u)
         s = System.of(self.grounded, dt=own.dt, inputs=self.wired.kinematic)
         cost: list[Term] = [
-            Configuration(self._weights(), x[:, : s.n_q], at_end=1.0),
+            FootedConfiguration(Configuration(self._weights(), x[:, : s.n_q], at_end=1.0), self._swinging(x[:, : s.n_q])),
             Speed(own.speed_weight, at_end=1.0),
             Acceleration(own.standing_acceleration_weight if self.feet else own.feedback_acceleration_weight),
         ]
@@ -228,14 +250,30 @@ class Hung:
             pull *= states > 0
         work.at(Rollout(x, np.concatenate([u, np.zeros((N, len(self.wired.forces)))], 1), pull, states))
         work.gauss_newton()
-        return self._without_standing(work.gains.copy(), x) if self.feet else work.gains.copy()
+        return self._without_legs(work.gains.copy(), x) if self.feet else work.gains.copy()
 
-    def _without_standing(self, gains: Array, x: Array) -> Array:
-        """`gains` for which joints of legs that stand do not count: where a sole is held is no error that hands could correct."""
-        n_q, hands = self.wired.n_q, np.arange(gains.shape[1])
+    def _swinging(self, q: Array) -> Array:
+        """Factors on weights along `q` (N + 1, n_q) of a puppet with soles: those of its torso, and of legs in the air."""
+        factors, own = np.ones_like(q), self.options
+        if self.feet:
+            factors[:, list(self.puppet.root)] = own.standing_root_weight / own.root_weight
+            for foot, stands in zip(feet_of(self.puppet), standing(self.puppet, q, self.boards, own.feet).T, strict=True):
+                factors[np.ix_(~stands, foot.dynamic)] = own.swing_weight / own.leg_weight
+        return factors
+
+    def _without_legs(self, gains: Array, x: Array) -> Array:
+        """`gains` along states `x` that leave legs to the boards, to their weight, and to hands that stay above them (`LegHands`).
+
+        Where a sole is held is no error that hands could correct, and a leg that swings hangs from one of its strings at a time,
+        not from two wires.
+        """
+        n_q, n = self.wired.n_q, self.wired.n_dynamic
         stands = standing(self.puppet, x[: len(gains), :n_q], self.boards, self.options.feet)
         for foot, own in zip(feet_of(self.puppet), stands.T, strict=True):
-            gains[np.ix_(np.flatnonzero(own), hands, np.concatenate([foot.dynamic, n_q + foot.dynamic]))] = 0.0
+            left = np.flatnonzero(own | (not self.options.swings_held))
+            gains[np.ix_(left, foot.kinematic - n)] = 0.0
+            columns = np.concatenate([foot.dynamic, n_q + foot.dynamic, foot.kinematic, n_q + foot.kinematic])
+            gains[np.ix_(left, np.arange(gains.shape[1]), columns)] = 0.0
         return gains
 
     def followed(self, wanted: Array) -> Rehearsed | None:
@@ -270,7 +308,7 @@ class Hung:
             x[k, n_q : n_q + n] = self.momentum + momentum(figure, wanted[k], v)
         impulse = np.maximum(self.impulse, own.dt * own.slack_tension)
         gains = self.gains(x, u, np.repeat(impulse[None], len(u), 0))
-        part = RehearsedPart(figure, own.dt, x, u, gains)
+        part = RehearsedPart(figure, own.dt, x, u, gains, feet_of(self.puppet))
         return Company({"puppet": part}, options=own.boards).play().puppets["puppet"]
 
     def _judged(self, played: PlayedPart, wanted: Array) -> Rehearsed:
@@ -385,11 +423,27 @@ class Hung:
         share = eased((np.arange(len(x)) - len(x) + 1) * own.dt / own.arrival_time + 1.0)[:, None]
         return np.asarray(x + share * (end - x[-1]))
 
+    def ended(self, x: Array, end: Array) -> Array:
+        """States `x` (N + 1, n_x) that end at rest at the configuration `end` (n_q,).
+
+        Momenta and rates of hands go with the correction: feedback would take it for a push otherwise, and hands would run away.
+        """
+        figure, n, n_q = self.puppet.figure, self.wired.n_dynamic, self.wired.n_q
+        still = np.concatenate([end, self.momentum, np.zeros(n_q - n)])
+        out = self.arrived(x, still)
+        more = np.gradient(out[:, :n_q] - x[:, :n_q], self.options.dt, axis=0)
+        for k in np.flatnonzero(np.any(more[:, :n] != 0.0, axis=1)):
+            out[k, n_q : n_q + n] += momentum(figure, out[k, :n_q], more[k])
+        out[1:, n_q + n :] = np.diff(out[:, n:n_q], axis=0) / self.options.dt
+        return out
+
     def fingerprint(self, wanted: Array, loose: bool) -> str:
         """A hash of all that the rehearsal of `wanted` (N + 1, n_q), `loose` or not, depends on. Differences below a nanometre do
         not count."""
+        figure = self.puppet.figure
+        described = [getattr(figure, f.name) for f in fields(figure) if f.init]  # repr(figure) is short: it has no masses
         digest = hashlib.sha256(
-            f"rehearsal 17 {loose} {self.options}\n{self.puppet.figure!r}".encode()
+            f"rehearsal 22 {loose} {self.options}\n{described}".encode()
         )  # increase the number when the method changes
         digest.update(np.round(wanted * 1e9).astype(np.int64).tobytes())
         return digest.hexdigest()[:24]
@@ -425,8 +479,7 @@ def rehearse(
             found = Rehearsed(
                 best.run.x, best.kinematic, best.run.impulse, len(best.history), best.outcome.kind, hung.accepts(best)
             )
-        end = np.concatenate([local[-1], hung.momentum, np.zeros(hung.wired.n_q - n)])
-        found = replace(found, x=hung.arrived(found.x, end), u=hung.arrived(found.u, local[-1, n:]))
+        found = replace(found, x=hung.ended(found.x, local[-1]), u=hung.arrived(found.u, local[-1, n:]))
         _kept(file, found)
         if solved is not None:
             solved(found)

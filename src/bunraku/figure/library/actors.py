@@ -31,7 +31,9 @@ class ActorSizes(NamedTuple):
     ankle: float = 0.6
     """How far an ankle tips forward and back, until leather stops it [rad]; half as far aside."""
     ankle_damping: float = 0.015
-    """Of either axis of an ankle [N·m·s/rad]."""
+    """Of either axis of an ankle [N·m·s/rad]. An ankle is loose, and the lead is at its height: a foot that swings stays level."""
+    leg_damping: float = 0.6
+    """Of hips and knees that bend forward and back [N·m·s/rad]: stiff leather ends the swing of a leg within a step."""
     band: float = 25.0
     """Stiffness of the rubber band behind each knee [N/m], whose length is 0 at rest: it lifts the foot when the knee rises."""
     hands: float = 2.45
@@ -48,14 +50,14 @@ def _leg(side: str, size: ActorSizes, damping: float) -> FrameNode:
                 f"{side}ankle_ry",
                 rx(
                     f"{side}ankle_rx",
-                    fixed(f"{side}foot", *boot(size.toe, size.sole), body(1.2, (0, 0, -0.003), (0.0036, 0.0012, 0.0045))),
+                    fixed(f"{side}foot", *boot(size.toe, size.sole), body(1.2, (0, 0, -0.003), (0.008, 0.0012, 0.0085))),
                     start=-0.07, damping=size.ankle_damping, limits=(-size.ankle, size.ankle),
                 ),
                 at=(0, 0, -size.shin), damping=size.ankle_damping, limits=(-size.ankle / 2, size.ankle / 2),
             ),
-            at=(0, 0, -size.thigh), start=-0.17, damping=damping, limits=(-2.2, 0.0),
+            at=(0, 0, -size.thigh), start=-0.17, damping=size.leg_damping, limits=(-2.2, 0.0),
         ),
-        at=(x, 0, 0), start=(0, 0, 0.24), damping=damping,
+        at=(x, 0, 0), start=(0, 0, 0.24), damping=[damping, damping, size.leg_damping],
     )  # fmt: skip
 
 
@@ -76,7 +78,7 @@ def actor(*, damping: float = 0.05) -> Figure:
 
     Strings: two at the head, two at the shoulders, one at the back, at each arm one at the hand and one at the elbow, at each leg
     one at the knee and one low at the shin. Feet are of lead and have flat soles; leather stops knees and ankles.
-    `damping` is that of arms and trunk [N·m·s/rad or N·s/m]; hips and knees have twice as much, the neck three times.
+    `damping` is that of arms and trunk [N·m·s/rad or N·s/m]; the neck has three times as much, hips that turn or spread twice.
     """
     size = ActorSizes()
     sides: tuple[tuple[str, str, float], ...] = (("left", "l", -1.0), ("right", "r", 1.0))
