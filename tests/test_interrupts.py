@@ -38,10 +38,10 @@ def test_warm(name: str) -> None:
         right(command.interrupted(soon(4.0), group=random.random() < 0.5))
 
 
-@pytest.mark.parametrize("name", ["film", "play"])
-def test_terminated(name: str) -> None:
+@pytest.mark.parametrize(("name", "by"), [("film", "SIGTERM"), ("play", "SIGTERM"), ("film", "SIGHUP")])
+def test_terminated(name: str, by: str) -> None:
     with Command(name, user_cache().parent) as command:
-        right(command.interrupted(soon(4.0), by=signal.SIGTERM))
+        right(command.interrupted(soon(4.0), by=signal.Signals[by]))
 
 
 @pytest.mark.slow

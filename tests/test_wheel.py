@@ -7,10 +7,13 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from numba import types
 
 from bunraku.kernels import cache, processor
+from bunraku.kinematics.tree import pose as pose_kernel
 
 ROOT = Path(__file__).parents[1]
 SIMULATE = """
@@ -63,6 +66,24 @@ def test_levels_are_those_of_the_processor_best_first(monkeypatch: pytest.Monkey
     assert of(*second, *fourth) == ("x86-64-v2",)  # a level has all that the one before has
     assert of(*second, *third) == ("x86-64-v3", "x86-64-v2")
     assert of(*second, *third, *fourth) == ("x86-64-v4", "x86-64-v3", "x86-64-v2")
+
+
+def test_the_named_level_is_the_one_that_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "shipped_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "levels", lambda: ("x86-64-v4", "x86-64-v2"))
+    kernel, codegen = pose_kernel._cache, SimpleNamespace(magic_tuple=lambda: ("linux", "this", ""))
+    signature = types.none(types.int64)
+    for level in cache.levels():
+        file = tmp_path / level / cache.module_folder(pose_kernel.__module__) / kernel._file_name(signature, ("linux", level, ""))
+        file.parent.mkdir(parents=True)
+        file.touch()
+    for named, features, found in (
+        (None, None, "x86-64-v4"), ("x86-64-v2", None, "x86-64-v2"), ("haswell", None, None), ("x86-64-v2", "+avx", None),
+    ):  # fmt: skip
+        monkeypatch.setattr(cache.config, "CPU_NAME", named)
+        monkeypatch.setattr(cache.config, "CPU_FEATURES", features)
+        file = kernel.shipped(signature, codegen)
+        assert (file and file.relative_to(tmp_path).parts[0]) == found
 
 
 def test_a_clone_has_no_machine_code() -> None:

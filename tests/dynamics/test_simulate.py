@@ -164,6 +164,12 @@ def test_a_step_is_positive(dt: float) -> None:
         simulate(bob(), duration=1.0, dt=dt)
 
 
+def test_large_figures_hear_ctrl_c_more_often() -> None:
+    heard: list[Progress] = []
+    simulate(library.named("chain200"), duration=0.3, dt=0.001, progress=heard.append)
+    assert len(heard) >= 2
+
+
 def test_progress_and_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """In parts it is the same motion, and says how far it is."""
     fig, heard = library.marionette25(), []

@@ -14,6 +14,7 @@ import bunraku
 from bunraku.kernels import fingerprint as prints
 from bunraku.kernels import folders
 from bunraku.kernels.compile import kernel
+from tests.kernels.fresh import Forks
 
 PACKAGE = Path(bunraku.__file__).parent
 
@@ -208,3 +209,26 @@ def test_importing_bunraku_compiles_nothing(tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
     assert not list(tmp_path.rglob("*.nb[ic]"))
+
+
+FORKED = """
+import os
+import numpy as np
+import bunraku
+from bunraku.kinematics.forward import frames_along
+
+bob = bunraku.library.pendulum()
+bunraku.pose(bob)  # its threads stay for a while
+child = os.fork()
+if child == 0:
+    print(frames_along(bob, bob.start[None]).shape, flush=True)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_compiles_what_it_needs(forks: Forks, tmp_path: Path) -> None:
+    done = forks.run(FORKED, tmp_path, {"XDG_CACHE_HOME": str(tmp_path)})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[-1] == "0"

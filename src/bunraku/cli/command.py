@@ -65,6 +65,8 @@ def main() -> None:
     status: Any = 0
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # which would leave files half written
         signal.signal(signal.SIGTERM, lambda *_: leave(143))
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # the terminal is closed
+        signal.signal(signal.SIGHUP, lambda *_: leave(129))
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _interrupt)
     sys.unraisablehook = _not_lost

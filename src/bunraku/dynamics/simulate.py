@@ -23,7 +23,11 @@ from bunraku.progress import Listener, Progress
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
-REPORT_EVERY = 2000  # steps between two reports of progress, and between two moments at which Ctrl-C is heard
+REPORT_EVERY = 2000
+"""Steps between two reports of progress, and between two moments at which Ctrl-C is heard; fewer for large figures."""
+LARGE_FIGURE = 50
+"""Number of variables beyond which steps take so long that they are fewer. The clock does not decide, since where a run begins again
+has an effect on rounding."""
 
 
 def simulate(
@@ -68,12 +72,13 @@ def simulate(
     stopped = False
     try:
         K, U = requested(simulation, puppeteer, forces, duration)
-        for first in range(0, len(K), REPORT_EVERY):
-            parts.append(simulation.run(K[first : first + REPORT_EVERY], U[first : first + REPORT_EVERY]))
+        count = max(int(REPORT_EVERY * min(LARGE_FIGURE / figure.n_q, 1.0) ** 2), 1)
+        for first in range(0, len(K), count):
+            parts.append(simulation.run(K[first : first + count], U[first : first + count]))
             met += simulation.meetings(first)
             laid += simulation.laid(parts[-1])
             if progress is not None:
-                done = min(first + REPORT_EVERY, len(K))
+                done = min(first + count, len(K))
                 progress(Progress("simulate", done / len(K), f"{done * dt:.4g} of {duration:.4g} s"))
     except KeyboardInterrupt:
         stopped = True

@@ -76,7 +76,7 @@ def tick(job: Any) -> None:
     share = 0.75 * min(done / wanted, 1.0) if wanted else 0.0  # the last quarter is the machine code of the whole kernel
     text = f"{names} for this machine, once: {seconds:.0f} s"
     if share > 0.2:
-        text += f", about {max(seconds * (1.0 - share) / share, 1.0):.0f} s left"
+        text += f", about {max(seconds * (1.0 - share) / share, 1.0):.0f} s more for these"
     _tell(Progress("compile", share, text))
     if _terminal():
         bar = f"[{'█' * round(20 * share):<20}] " if wanted else ""

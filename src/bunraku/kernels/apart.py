@@ -170,6 +170,15 @@ def stop_waiting() -> None:
     _Here.interrupted = True
 
 
+def _after_fork() -> None:
+    """A forked process has none of its parent's threads, and cannot wait for locks that they held."""
+    _Here.workshop, _Here.lock = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def _workshop() -> Workshop:
     with _Here.lock:
         if _Here.workshop is None:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from numba.core import caching, sigutils, types
+from numba.core import caching, config, sigutils, types
 from numba.core.serialize import dumps
 
 from bunraku.kernels.fingerprint import fingerprint
@@ -116,12 +116,14 @@ class KernelCache(caching.FunctionCache):
         return Path(self._cache_path) / self._file_name(signature, codegen.magic_tuple())
 
     def shipped(self, signature: Any, codegen: Any) -> Path | None:
-        """The file of one `signature` in the wheel, for `codegen`'s system and the best level that this processor runs."""
+        """The file of one `signature` in the wheel, for `codegen`'s system and the best level that this processor runs; if
+        NUMBA_CPU_NAME is set, for the level that it names."""
         root = shipped_folder()
         if not root.is_dir():
             return None
         folder = module_folder(self._py_func.__module__)
-        for level in levels():
+        wanted = levels() if config.CPU_NAME is None else tuple(level for level in levels() if level == config.CPU_NAME)
+        for level in wanted if not config.CPU_FEATURES else ():
             path = root / level / folder / self._file_name(signature, (codegen.magic_tuple()[0], level, ""))
             if path.is_file():
                 return path
