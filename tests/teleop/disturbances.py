@@ -1,6 +1,6 @@
 """Falls over disturbances, in MuJoCo: pushes, unknown bumps, slopes, slippery ground, payload, noise, latency.
 
-python -m tests.teleop.disturbances [--humanoid FILE] [--trials 8] [--seed 1] [--only push,bump] [--hardest] [--brisk]
+python -m tests.teleop.disturbances [--humanoid talos] [--trials 8] [--seed 1] [--only push,bump] [--hardest] [--brisk]
     [--plot falls.png]
 """
 
@@ -13,19 +13,25 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bunraku.figure.shape import Box
+from bunraku.kinematics import pose
 from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.humanoid import Humanoid
 from bunraku.locomotion.guide.humanoid_file import guide_of, humanoid_named
+from bunraku.locomotion.guide.leg_shift import LegShift
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.session import Session
+from bunraku.locomotion.guide.whole_body import WholeBody
 from bunraku.scene import Obstacle, Scene
+from bunraku.spatial import so3
 from bunraku.teleop.mujoco_robot import MujocoRobot, RobotOptions
 from bunraku.teleop.robot_loop import RobotLoop
+from tests.locomotion.guide.robots import ROBOTS, written
 
 Array = NDArray[np.float64]
 
@@ -39,12 +45,12 @@ class Disturbance:
     bump: float = 0.0
     """Height of plates on the floor [m]."""
     slope: float = 0.0
-    """[deg]"""
+    """[deg], in a direction of its own; angles of the trunk are measured from the vertical."""
     friction: float = 0.8
     payload: float = 0.0
     """Mass on the trunk, as a share of the robot's."""
     noise: float = 0.0
-    """Of all measured angles and positions [mrad, mm]."""
+    """Of all measured angles and positions [mrad, mm], and of the forces below the soles [%]."""
     latency: float = 0.0
     """[s]"""
 
@@ -67,10 +73,14 @@ class DisturbedRobot:
         model, mujoco = self.robot.model, self.robot._mujoco
         self._trunk = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, own.trunk)
         angle, way = math.radians(given.slope), rng.uniform(0.0, 2.0 * math.pi)
-        model.opt.gravity[:] = 9.81 * np.array([math.sin(angle) * math.cos(way), math.sin(angle) * math.sin(way), -math.cos(angle)])
+        self._level = so3.exp([-angle * math.sin(way), angle * math.cos(way), 0.0])  # what an inertial sensor calls level
+        model.opt.gravity[:] = self._level.T @ [0.0, 0.0, -9.81]
         model.body_mass[self._trunk] += given.payload * own.figure.mass
-        self._seen: deque[Array] = deque([self.robot.q], maxlen=1 + round(given.latency / self.dt))
-        self._measured = self.robot.q
+        self._base = own.figure.indices(WholeBody(own).base)
+        if given.slope:
+            self._set_upright(q)
+        self._seen: deque[tuple[Array, Array]] = deque(maxlen=1 + round(given.latency / self.dt))
+        self._measure()
 
     @property
     def servos(self) -> tuple[Array, Array]:
@@ -96,9 +106,34 @@ class DisturbedRobot:
         self.robot.data.xfrc_applied[:] = 0.0
 
     def step(self, targets: Array) -> Array:
-        self._seen.append(self.robot.step(targets))
-        self._measured = self._seen[0] + 1e-3 * self.given.noise * self.rng.standard_normal(len(self._seen[0]))
+        self.robot.step(targets)
+        self._measure()
         return self._measured
+
+    def _set_upright(self, q: Array) -> None:
+        """Sets it down upright, with its soles on the slope."""
+        legs, tilt, feet = (
+            LegShift(self.own),
+            so3.log(self._level)[:2],
+            [pose(self.own.figure, q).point(foot) for foot in self.own.feet],
+        )
+        heights = np.array([tilt[0] * y - tilt[1] * x for x, y, _ in feet])
+        for _ in range(8):
+            stands = legs.shifted(q, heights, np.tile(tilt, (2, 1)))
+        self.robot.place(self._turned(stands, self._level.T))
+
+    def _turned(self, q: Array, R: Array) -> Array:
+        """The configuration `q` turned by `R` about the origin."""
+        out, place, turn = q.copy(), self._base[:3], self._base[3:]
+        out[place], out[turn] = R @ q[place], so3.angles_zyx(R @ so3.rpy(*q[turn][::-1]))
+        return out
+
+    def _measure(self) -> None:
+        q = self._turned(self.robot.q, self._level) if self.given.slope else self.robot.q
+        self._seen.append((q, self.robot.soles))
+        noise = 1e-3 * self.given.noise
+        self._measured = self._seen[0][0] + noise * self.rng.standard_normal(len(q))
+        self.soles = self._seen[0][1] * (1.0 + 10.0 * noise * self.rng.standard_normal((2, 3)))
 
 
 def stood(performer: Performer, given: Disturbance, seed: int, *, direction: float, walks: bool) -> bool:
@@ -140,11 +175,16 @@ def swept(
             yield word, size, *falls(performer, Disturbance(**{word: size}), trials=trials, seed=seed)
 
 
+def known(name: str, folder: Path) -> Humanoid:
+    """The humanoid of the library, one of `robots.ROBOTS`, or that of a file."""
+    return humanoid_named(str(written(name, folder)) if name in ROBOTS else name)
+
+
 def main() -> None:
     """Prints the falls of one humanoid, and draws them."""
     warnings.simplefilter("ignore")
     parser = argparse.ArgumentParser()
-    parser.add_argument("--humanoid", default="humanoid")
+    parser.add_argument("--humanoid", default="humanoid", help="humanoid, talos, g1, icub, or a file")
     parser.add_argument("--trials", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default=",".join(SWEPT))
@@ -152,12 +192,14 @@ def main() -> None:
     parser.add_argument("--brisk", action="store_true")
     parser.add_argument("--plot", type=Path)
     options = parser.parse_args()
-    performer = Performer(guide_of(humanoid_named(options.humanoid), Scene("floor"), brisk=options.brisk))
+    with TemporaryDirectory() as folder:
+        own = known(options.humanoid, Path(folder))
+    performer = Performer(guide_of(own, Scene("floor"), brisk=options.brisk))
     rows = []
     words = options.only.split(",")
     for row in swept(performer, words, trials=options.trials, seed=options.seed, hardest=options.hardest):
         rows.append(row)
-        print(f"{row[0]} {row[1]:g}: standing {row[2]}, walking {row[3]} of {options.trials}", flush=True)
+        print(f"{options.humanoid}: {row[0]} {row[1]:g}: standing {row[2]}, walking {row[3]} of {options.trials}", flush=True)
     if options.plot:
         draw(rows, options.trials, options.plot)
 

@@ -73,7 +73,7 @@ def test_walks_are_cut_off_anywhere(performer, seed):
 
 def test_another_robot_is_refused(performer):
     class Other:
-        motors, dt, servos, q = ("arm",), 0.005, (np.ones(1), np.ones(1)), np.zeros(1)
+        motors, dt, servos, q, soles = ("arm",), 0.005, (np.ones(1), np.ones(1)), np.zeros(1), None
 
     other: Any = Other()
     with RobotServer(other, timeout=PATIENCE) as server, pytest.raises(BunrakuError, match="motors are not those"):

@@ -35,6 +35,24 @@ def test_servos_hold_it_up(own: Humanoid) -> None:
     assert np.abs(measured - own.home).max() < 0.02
 
 
+def test_soles_bear_the_weight(own: Humanoid) -> None:
+    """Also at the other end of the link; on one side more, if it leans there."""
+    robot = MujocoRobot(own, FLOOR, own.home)
+    weight = own.figure.mass * 9.81
+    with RobotServer(robot) as server, RobotLink(server.address, server.token, timeout=PATIENCE) as link:
+        for _ in range(300):
+            link.step(own.home[6:])
+        felt = link.soles
+        assert felt is not None
+        assert np.array_equal(felt, robot.soles)
+    assert felt[:, 0].sum() == pytest.approx(weight, rel=0.02)
+    com = robot.com[0]
+    pressed = [robot.feet[k][:2] + np.array([-felt[k, 2], felt[k, 1]]) / felt[k, 0] for k in (0, 1)]
+    assert felt[:, 0] @ pressed / felt[:, 0].sum() == pytest.approx(com[:2], abs=2e-3)
+    robot.place(own.home + 0.5 * (np.arange(len(own.home)) == 2))  # in the air
+    assert not robot.soles.any()
+
+
 def test_the_physics_is_ours(own: Humanoid) -> None:
     """Same mass, same centre of mass."""
     from bunraku.kinematics import pose

@@ -43,6 +43,7 @@ class Recorder:
         return self.q
 
     late = 0
+    soles = None
 
     def ahead(self, targets: Array) -> None:
         pass

@@ -124,6 +124,23 @@ class MujocoRobot:
         return np.array(self.data.xpos[self._feet])
 
     @property
+    def soles(self) -> Array:
+        """What the ground does to each sole (2, 3): the vertical force [N], and its moments about the sole's x and y axes [N m]."""
+        out, touch = np.zeros((2, 3)), self.data.contact
+        on = np.flatnonzero(touch.efc_address >= 0)
+        bodies = self.model.geom_bodyid[touch.geom[on]]
+        forces = self.data.efc_force[touch.efc_address[on, None] + np.arange(3)]
+        for (one, other), frame, at, force in zip(bodies, touch.frame[on], touch.pos[on], forces, strict=True):
+            sign = 1.0 if other in self._feet else -1.0
+            if sign < 0.0 and one not in self._feet:
+                continue
+            foot = self._feet.index(other if sign > 0.0 else one)
+            R = self.data.xmat[self._feet[foot]].reshape(3, 3)
+            F, arm = sign * R.T @ (frame.reshape(3, 3).T @ force), R.T @ (at - self.data.xpos[self._feet[foot]])
+            out[foot] += F[2], arm[1] * F[2] - arm[2] * F[1], arm[2] * F[0] - arm[0] * F[2]
+        return out
+
+    @property
     def fallen(self) -> bool:
         """Whether its centre of mass is too low for standing."""
         return fallen(self.humanoid, self.q)

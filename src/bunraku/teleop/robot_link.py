@@ -60,6 +60,7 @@ class RobotLink:
         self.dt = float(hello["dt"])
         self.servos: tuple[Array, Array] = (np.array(hello["stiffness"], float), np.array(hello["damping"], float))
         self.q = np.array(hello["q"], float)
+        self.soles: Array | None = None if hello["soles"] is None else np.array(hello["soles"], float)
         self.tick = self._clock = 0
         self._lock = threading.Lock()  # for one message and its answer
         self._trouble: BunrakuError | None = None
@@ -80,7 +81,7 @@ class RobotLink:
             raise stranger from None
         if hello.get("ok") is False:
             raise Refused(f"the robot refuses: {str(hello.get('why'))[:1000]}")
-        if not {"motors", "dt", "stiffness", "damping", "q", "heartbeat"} <= hello.keys():
+        if not {"motors", "dt", "stiffness", "damping", "q", "soles", "heartbeat"} <= hello.keys():
             raise stranger
         return hello
 
@@ -130,9 +131,13 @@ class RobotLink:
             sleep(min(early * self.dt, self._beat))
         with self._lock:
             message = RobotMessage.TARGETS + self.tick.to_bytes(4, "little") + sent.tobytes()
-            answer = self._ask(message, RobotMessage.MEASUREMENTS, 4 + 8 * len(self.q))
+            count = len(self.q) + (0 if self.soles is None else self.soles.size)
+            answer = self._ask(message, RobotMessage.MEASUREMENTS, 4 + 8 * count)
         self.tick, self._clock = self.tick + 1, int.from_bytes(answer[:4], "little")
-        self.q = np.frombuffer(answer[4:], "<f8").copy()
+        measured = np.frombuffer(answer[4:], "<f8")
+        if self.soles is not None:
+            self.soles = measured[len(self.q) :].reshape(2, 3).copy()
+        self.q = measured[: len(self.q)].copy()
         return self.q
 
     @property

@@ -50,6 +50,12 @@ class Robot(Protocol):
         """The measured configuration."""
         ...
 
+    @property
+    def soles(self) -> Array | None:
+        """What the ground does to each sole (2, 3): the force along its z axis [N], and its moments about its x and y axes [N m].
+        None if the robot does not feel it."""
+        ...
+
     def step(self, targets: Array) -> Array:
         """One control period with joint `targets`, in the order of `motors`; returns the measured configuration."""
         ...
@@ -99,9 +105,9 @@ class RobotLoop:
         told = self._told is not None and tick.performance in (self._told, self._told.stop)
         if not told:
             self._told = tick.performance
-            self.robot.ahead(tick.performance.to_rest[tick.k :, self._motors])
+            self.robot.ahead(tick.performance.to_rest[tick.k :, self._motors] + self._stabiliser.shift)
         left = 1.0 - float(eased(np.array(min(tick.t / self._ease, 1.0))))
-        targets = self._stabiliser.targets(tick.performance, tick.k, self.robot.q) + left * self._away
+        targets = self._stabiliser.targets(tick.performance, tick.k, self.robot.q, self.robot.soles) + left * self._away
         return tick, self.robot.step(targets)
 
     @property

@@ -1,13 +1,13 @@
 """Messages between a robot and its client: the protocol of the socket.
 
-1. The client sends one line of JSON: `{"bunraku": "robot", "version": 2, "token": "…"}`.
+1. The client sends one line of JSON: `{"bunraku": "robot", "version": 3, "token": "…"}`.
 2. The robot answers with one line: `{"ok": true, "motors": […], "dt": …, …}`, or `{"ok": false, "why": "…"}`, and closes.
 3. From then on each message begins with one byte for its kind. The client sends `T` with the number of its tick as u32 and
    targets, one f64 for each motor, and receives `M` with the tick that the robot plays next as u32 and measurements, one f64 for
-   each variable; or it sends `A`, the tick of the first row as u32, a number of rows as u16, and so many rows of targets, which the
-   robot plays by itself if the client falls silent or is late, and receives `A`; or it sends `H`, a heartbeat, and receives `H`. If
-   the robot refuses a message, it answers `R`, the length of a text as u16 and the text, and closes the connection. Numbers are
-   little-endian.
+   each variable, and six of the soles if the robot feels them; or it sends `A`, the tick of the first row as u32, a number of rows
+   as u16, and so many rows of targets, which the robot plays by itself if the client falls silent or is late, and receives `A`; or
+   it sends `H`, a heartbeat, and receives `H`. If the robot refuses a message, it answers `R`, the length of a text as u16 and the
+   text, and closes the connection. Numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from bunraku.errors import BunrakuError
 
-VERSION = 2  # version of this protocol
+VERSION = 3  # version of this protocol
 
 
 class RobotMessage:

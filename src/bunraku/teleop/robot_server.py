@@ -226,10 +226,11 @@ class RobotServer:
         while not (self._player.resting or self._stop.is_set()):
             sleep(self.robot.dt)
         with self._moving:
-            stiffness, damping = self.robot.servos
+            (stiffness, damping), soles = self.robot.servos, self.robot.soles
             hello = {
                 "ok": True, "version": VERSION, "motors": self.robot.motors, "dt": self.robot.dt, "stiffness": stiffness.tolist(),
-                "damping": damping.tolist(), "q": self.robot.q.tolist(), "heartbeat": self.options.heartbeat,
+                "damping": damping.tolist(), "q": self.robot.q.tolist(), "soles": None if soles is None else soles.tolist(),
+                "heartbeat": self.options.heartbeat,
             }  # fmt: skip
         client.end.sendall(json_line(hello))
         try:
@@ -272,7 +273,8 @@ class RobotServer:
             self._player.take(tick, targets[0], now=self._clock is None)
             measured = self.robot.q if self._clock is not None else self._player.play()
             now = self._player.tick.to_bytes(4, "little")
-            return RobotMessage.MEASUREMENTS + now + measured.astype("<f8").tobytes()
+            felt = b"" if (soles := self.robot.soles) is None else soles.astype("<f8").tobytes()
+            return RobotMessage.MEASUREMENTS + now + measured.astype("<f8").tobytes() + felt
 
 
 class _Player:

@@ -35,7 +35,8 @@ def kept(session: Session) -> Kept:
         here = slice(first, first + done.n + 1)
         margins.append(float(done.move.segment.margin_of(zmp[here]).min()))
         shares[here] = done.move.shares(zmp[here])
-        first += done.n
+        shares[first + done.n : first + len(done.played) + 1] = shares[first + done.n]  # held ticks
+        first += len(done.played)
     base = own.figure.indices(performer.body.base)
     efforts = shared(own.figure, Q, needed(own.figure, Q, GUIDE_TICK), base, own.feet, shares, 0.1 * own.height)[:, motors]
     speed, effort = (np.array([getattr(v, word) for v in own.figure.variables])[motors] for word in ("speed", "effort"))

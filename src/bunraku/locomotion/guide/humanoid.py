@@ -158,7 +158,7 @@ class Humanoid:
         """
         figure, hips, ankles, lengths = self.figure, [], [], []
         for foot in self.feet:
-            chain = [frame for frame in self._chain(foot) if figure.frame(frame).variable is not None]
+            chain = [frame for frame in self.leg(foot) if figure.frame(frame).variable is not None]
             if len(chain) < 3:
                 raise FigureError(f"{foot!r} has no leg", name=figure.name, field="feet", advice="name the frames of the soles")
             hip, ankle = (self.pose.point(frame) for frame in (chain[0], chain[-1]))
@@ -178,7 +178,7 @@ class Humanoid:
             out = max(out, math.hypot(way[0], way[2]))
         return out
 
-    def _chain(self, frame: str) -> list[str]:
+    def leg(self, frame: str) -> list[str]:
         """Frames from the floating base (excluded) to `frame`."""
         out, at = [frame], self.figure.frame(frame)
         free = {name for joint in self.figure.groups if joint.kind == "free" for name in joint.frames}

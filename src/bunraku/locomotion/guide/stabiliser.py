@@ -2,7 +2,8 @@
 
 Two corrections are added to the planned joints: the deflection of each servo under its planned effort and friction; and, at the
 ankles, an effort that shifts the ZMP by ΔZMP = k(ξ − ξ_planned), where ξ is the capture point of the measured centre of mass.
-Errors are relative to the standing feet, so slipping has no effect.
+Errors are relative to the standing feet, so slipping has no effect. With a robot that feels the ground, the legs also follow the
+`FeltGround`.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ from numpy.typing import NDArray
 
 from bunraku.kinematics import Pose, pose
 from bunraku.locomotion.guide.com_zmp import GRAVITY
+from bunraku.locomotion.guide.error_filter import ErrorFilter
+from bunraku.locomotion.guide.felt_ground import FeltGround
 from bunraku.locomotion.guide.guided_move import GuidedMove
+from bunraku.locomotion.guide.leg_shift import LegShift
 from bunraku.locomotion.guide.performer import Performer
+from bunraku.locomotion.guide.segment import GUIDE_TICK
 from bunraku.spatial import so3
+from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
 
@@ -29,7 +35,15 @@ class StabiliserOptions:
     ankle: float = 4.0
     """Gain k from capture point to ZMP [m/m]; at 1 or below the robot falls."""
     lag: float = 0.015
-    """Time constant of the low-pass filter of measured velocities [s]."""
+    """Time constant with which errors of the centre of mass are followed, if measurements are without noise [s]."""
+    noise: float = 0.004
+    """Noise that may be left in the velocity of the centre of mass, as a share of √(g · height): more noise, slower filter."""
+    noisy: float = 2.0
+    """If noise makes the filter slower than this factor, the plan's ground is trusted more than the soles."""
+    upright: float = 1.0
+    """How long it takes to stand upright, if it begins to lean because the ground slopes [s]."""
+    rise: float = 0.08
+    """Time constant with which the body follows the height of the ground below the standing feet [s]."""
     edge: float = 0.1
     """Distance that a shifted ZMP keeps from the edge of the support polygon, as a share of the smaller size of a sole."""
     creep: float = 0.05
@@ -57,8 +71,13 @@ class Stabiliser:
         self._viscous = np.array([own.figure.variables[j].damping for j in performer.body.motors])
         self._dry = np.array([own.servos[name].friction if name in own.servos else 0.0 for name in names])
         self._ankles = [self._axes(foot) for foot in own.feet]
-        self._last: Array | None = None
-        self._speed = np.zeros(3)
+        height = own.height
+        self._error = ErrorFilter(GUIDE_TICK, options.lag, options.noise * math.sqrt(GRAVITY * height))
+        self._ticks, self._left = 0, 1.0
+        self._lean = np.zeros(2)
+        self._raised = 0.0
+        self.ground = FeltGround(own, GUIDE_TICK)
+        self._legs = LegShift(own)
         self._plan: tuple[GuidedMove, Array] | None = None
 
     def _axes(self, foot: str) -> tuple[tuple[int, Array], ...]:
@@ -74,24 +93,40 @@ class Stabiliser:
         J = here.jacobian(foot)
         return tuple((motors.index(variable), J[3:, figure.index(variable)]) for variable in names)
 
-    def targets(self, done: GuidedMove, k: int, measured: Array) -> Array:
+    @property
+    def shift(self) -> Array:
+        """By how much the joints (motors,) are moved now, because the ground is not where the plan has it [rad]."""
+        return np.asarray(self._legs.last[self.performer.body.motors])
+
+    def targets(self, done: GuidedMove, k: int, measured: Array, soles: Array | None = None) -> Array:
         """Joint targets (motors,) for tick `k` of the move `done`, which must have its `efforts`.
 
-        `measured` (n_q,) is the configuration that the robot reports.
+        measured: the configuration that the robot reports (n_q,)
+        soles: of each sole the force [N] and its moments about x and y [N m] (2, 3), if the robot feels them
         """
         move, own, options = done.move, self.performer.guide.humanoid, self.options
         dt, motors = move.segment.dt, self.performer.body.motors
         here = pose(own.figure, measured)
-        com = here.com
-        if self._last is not None:
-            self._speed += (dt / (options.lag + dt)) * ((com - self._last) / dt - self._speed)
-        self._last = com
         shares = done.shares[k]
+        self._left = 1.0 - float(eased(np.array(min(self._ticks * dt / options.upright, 1.0))))
+        self._ticks += 1
         error = self._capture_error(here, done, k, shares)
         after = min(k + 1, len(done.q) - 1)
-        rate = (done.q[after] - done.q[max(k - 1, 0)])[motors] / (dt * max(after - max(k - 1, 0), 1))
+        rates, wanted = (done.q[after] - done.q[max(k - 1, 0)]) / (dt * max(after - max(k - 1, 0), 1)), done.q[k]
+        if soles is not None and not self.performer.guide.options.brisk:  # steps in motion leave no time to yield
+            if self._error.slower < options.noisy:
+                self.ground.feel(done, k, here, soles, float(np.hypot(*error)))
+                for foot in np.flatnonzero(self.ground.early(done, k)):
+                    rates[self._legs.joints[foot]] = 0.0
+            else:
+                self.ground.forget()
+            lean = self._left * self.ground.first
+            heights = self.ground.heights - move.feet[k, :, :2] @ np.array([-lean[1], lean[0]])
+            self._raised += dt / (options.rise + dt) * (float(shares @ heights) - self._raised)
+            wanted = self._legs.shifted(wanted, heights - self._raised, self.ground.tilts - lean)
+        rate = rates[motors]
         lost = (self.damping + self._viscous) * rate + self._dry * np.tanh(rate / options.creep)
-        out = done.q[k][motors] + (self._efforts(done)[k] + lost) / self.stiffness
+        out = wanted[motors] + (self._efforts(done)[k] + lost) / self.stiffness
         self._push(out, here, move.feet[k, :, 3], shares, self._inside(done, k, options.ankle * error))
         return np.asarray(out)
 
@@ -105,12 +140,14 @@ class Stabiliser:
 
     def _capture_error(self, here: Pose, done: GuidedMove, k: int, shares: Array) -> Array:
         own, row = self.performer.guide.humanoid, done.move.segment.samples[k]
-        floor = done.move.segment.floors[k]
-        omega = math.sqrt(GRAVITY / (row[2] - floor))
+        omega = math.sqrt(GRAVITY / (row[2] - done.move.segment.floors[k]))
         stands = sum(share * here.point(foot) for share, foot in zip(shares, own.feet, strict=True))
-        planned = shares @ done.move.feet[k, :, :3]
-        capture = here.com + self._speed / omega - stands
-        return np.asarray((capture - (row[:3] + row[3:6] / omega - planned))[:2])
+        planned = row[:3] - shares @ done.move.feet[k, :, :3]
+        away = (here.com - stands - planned)[:2]
+        begins = round(self.ground.options.begins / GUIDE_TICK)
+        self._lean = self._lean + (away - self._lean) / self._ticks if self._ticks <= begins else self._lean
+        position, velocity = self._error.followed(away - self._left * self._lean)
+        return np.asarray(position + velocity / omega)
 
     def _inside(self, done: GuidedMove, k: int, shift: Array) -> Array:
         """The shift of the ZMP (2,) [m], reduced where the ZMP would come too near to an edge of the support polygon."""
