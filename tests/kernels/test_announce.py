@@ -33,8 +33,8 @@ def test_a_listener_hears_what_is_compiled_and_that_it_ended(
     assert [one.stage for one in heard] == ["compile"] * 4
     assert [one.done for one in heard] == [0.0, 0.375, 0.75, 1.0]
     assert all("half" in one.text for one in heard[:3])
-    assert "left" not in heard[0].text
-    assert "left" in heard[1].text
+    assert "more for these" not in heard[0].text
+    assert "more for these" in heard[1].text
     assert capsys.readouterr().err.count("compiling") == 1
 
 

@@ -26,8 +26,8 @@ Array = NDArray[np.float64]
 REPORT_EVERY = 2000
 """Steps between two reports of progress, and between two moments at which Ctrl-C is heard; fewer for large figures."""
 LARGE_FIGURE = 50
-"""Number of variables beyond which steps take so long that they are fewer. The clock does not decide, since where a run begins again
-has an effect on rounding."""
+"""Number of variables beyond which steps take so long that they are fewer. The clock does not decide, since where a run begins
+again has an effect on rounding."""
 
 
 def simulate(

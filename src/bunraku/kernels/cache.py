@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from numba.core import caching, config, sigutils, types
+import numba
+from numba.core import caching, sigutils, types
 from numba.core.serialize import dumps
 
 from bunraku.kernels.fingerprint import fingerprint
@@ -24,6 +25,7 @@ from bunraku.kernels.folders import cache_root, cache_roots, complain, require_o
 from bunraku.kernels.processor import levels
 
 PACKAGE = Path(__file__).parents[1]
+config: Any = numba.config
 
 
 def module_folder(module: str) -> str:
