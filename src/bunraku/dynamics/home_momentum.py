@@ -28,7 +28,11 @@ def home_momentum(figure: Figure, charts: Array, own: Array, seen: Array, moment
 
 
 def momentum_in_charts(figure: Figure, charts: Array, own: Array, seen: Array, momentum: Array) -> Array:
-    """The reverse of `home_momentum`; parameters and errors as there. Joints without any of the `momentum` may be singular."""
+    """The reverse of `home_momentum`: the `momentum` of a `figure` in `charts`, from that in the coordinates of its file.
+
+    own, seen: the configuration in the charts, and in the file's coordinates
+    Raises BunrakuError where the latter are singular, but for joints without any of the momentum.
+    """
     out = momentum.copy()
     for C, angles in _away(figure, charts, seen, momentum):
         out[angles] = _turning(own[angles]).T @ C.T @ np.linalg.solve(_turning(seen[angles]).T, momentum[angles])

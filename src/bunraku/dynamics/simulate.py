@@ -23,11 +23,7 @@ from bunraku.progress import Listener, Progress
 from bunraku.scene import Scene
 
 Array = NDArray[np.float64]
-REPORT_EVERY = 2000
-"""Steps between two reports of progress, and between two moments at which Ctrl-C is heard; fewer for large figures."""
-LARGE_FIGURE = 50
-"""Number of variables beyond which steps take so long that they are fewer. The clock does not decide, since where a run begins
-again has an effect on rounding."""
+REPORT_EVERY = 2000  # steps between two reports of progress, and between two moments at which Ctrl-C is heard
 
 
 def simulate(
@@ -72,7 +68,8 @@ def simulate(
     stopped = False
     try:
         K, U = requested(simulation, puppeteer, forces, duration)
-        count = max(int(REPORT_EVERY * min(LARGE_FIGURE / figure.n_q, 1.0) ** 2), 1)
+        # Steps of large figures take long. The clock does not decide, since where a run begins again has an effect on rounding.
+        count = max(REPORT_EVERY // max(figure.n_q // 50, 1) ** 2, 1)
         for first in range(0, len(K), count):
             parts.append(simulation.run(K[first : first + count], U[first : first + count]))
             met += simulation.meetings(first)

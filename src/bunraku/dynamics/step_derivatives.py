@@ -12,7 +12,7 @@ from bunraku.brief import brief
 from bunraku.dynamics.home_momentum import home_momentum
 from bunraku.dynamics.push_inputs import pushes
 from bunraku.dynamics.quantities import gap_derivatives
-from bunraku.dynamics.rollout import rollout
+from bunraku.dynamics.rollout import STEP_BITS, rollout
 from bunraku.dynamics.simulation import LEFT_SHARE, STEP_TOLERANCE, require_share
 from bunraku.dynamics.step_expansion import expand
 from bunraku.errors import BunrakuError, UnknownName
@@ -248,7 +248,7 @@ def step_once(
         tolerance, *out, states, bits,
     )  # fmt: skip
     q1, p1 = out[0][0], home_momentum(figure, charts, q[0], out[0][0], out[1][0])
-    return OneStep(q1, p1, out[2][0], states[0], int(bits[0]))
+    return OneStep(q1, p1, out[2][0], states[0], int(bits[0]) & ~STEP_BITS.recharted)  # back in the file's coordinates
 
 
 def _switching(figure: Figure, q: Array, tension: Array) -> tuple[str, ...]:

@@ -10,8 +10,6 @@ from bunraku.locomotion.guide.humanoid import HumanoidLimits
 from bunraku.locomotion.guide.navigation_points import NO_FOOT, Onward, Subgoals, heading
 
 Array = NDArray[np.float64]
-LEVEL = 0.004
-"""Largest difference in height that counts as level ground [m]."""
 
 
 def trunk_by(limits: HumanoidLimits, stride: float, command: Command, yaw: float) -> Array:
@@ -46,12 +44,14 @@ def step_by(feet: Array, stance: int, yaw: float, by: Array, apart: float) -> Ar
     return np.asarray(R @ np.array([forward + ahead, aside]))
 
 
-def next_step(goals: Subgoals, by: Array, apart: float) -> Onward | None:
+def next_step(goals: Subgoals, by: Array, apart: float, *, level: float = 0.004) -> Onward | None:
     """The step that would follow the one with these `goals`, if the body does not rest between them.
 
-    None if something is in the way, or the feet are not level. `by` (2,) [m] and `apart` [m] are as in `step_by`.
+    by, apart: as in `step_by`
+    level: largest difference in height of the feet [m]
+    None if something is in the way, or the feet are not level.
     """
     feet, foot = goals.feet, goals.swings
-    if foot == NO_FOOT or not goals.lands or goals.notice or abs(float(feet[0, 2] - feet[1, 2])) > LEVEL:
+    if foot == NO_FOOT or not goals.lands or goals.notice or abs(float(feet[0, 2] - feet[1, 2])) > level:
         return None
     return Onward(feet[foot, :2] - feet[:, :2].mean(0), step_by(feet, foot, float(goals.trunk[2]), by, apart))
