@@ -44,11 +44,6 @@ COMMANDS = {
     "climb": ("climb", "up_the_wall", "-o", "motion.npz"),
     "guide": ("guide", "to_the_door", "-o", "motion.npz"),
 }
-# How long each runs, about, with its kernels on disk [s]; the stage, until its films are written.
-WARM_SECONDS = {
-    "play": 60.0, "simulate": 4.0, "film": 15.0, "optimize": 8.0, "perform": 25.0, "plan": 8.0, "plan by two": 10.0, "carry": 20.0,
-    "carry often": 25.0, "climb": 8.0, "guide": 8.0,
-}  # fmt: skip
 WHOLE = ("motion.npz", "motion.mp4", "plot.png", "show.html", "show.mp4")
 
 # Who runs tests in the background has the signal ignored. Python's own start is nobody's to interrupt: a line says when it is over.
@@ -228,6 +223,15 @@ def many(count: int, cache: Path | None, longest: Mapping[str, float], *, seed: 
     return out
 
 
+def lasts(name: str, cache: Path) -> float:
+    """How long a command runs with its kernels on disk [s]; the stage, until its films are written."""
+    if name == "play":
+        return 60.0
+    with Command(name, cache) as command:
+        command.process.wait()
+        return time.monotonic() - command.begun
+
+
 def summary(title: str, endings: list[Ending]) -> str:
     """How long they took, without the time in which others had the processors; a line for a table."""
     net = np.array([one.seconds - one.starved for one in endings])
@@ -244,7 +248,8 @@ def main(count: int = 100, *heats: str) -> None:
     seed = random.randrange(10**6)
     print(f"seed {seed}")
     for heat in heats or ("cold", "warm"):
-        cache, longest = (None, dict.fromkeys(COMMANDS, 30.0)) if heat == "cold" else (user_cache().parent, WARM_SECONDS)
+        cache = None if heat == "cold" else user_cache().parent
+        longest = {name: 30.0 if cache is None else lasts(name, cache) for name in COMMANDS}
         endings = many(count, cache, longest, seed=seed)
         for name in COMMANDS:
             if some := [one for one in endings if one.name.removesuffix(" (group)") == name]:
