@@ -102,7 +102,7 @@ class Simulation:
         self._q = own - dt * np.array([0.0, 1.0, 2.0, 3.0, 4.0, 0.0])[:, None] * rates
         self._q[1:, n:] = start[n:]
         self._q[5] = start
-        self._lam = np.zeros(nc)
+        self._lam, self._impulse = np.zeros(nc), np.zeros(nc)
         self._alive = np.zeros(nc, np.bool_)
         self._seen = start
 
@@ -113,10 +113,10 @@ class Simulation:
 
     @property
     def tension(self) -> Array:
-        """Of strings and wires in the last step [N]."""
+        """Of strings and wires in the last step [N]: their impulse, of all its parts, by its length."""
         ropes = len(self.figure.strings) + len(self.figure.wires)
         span = self.dt if self.t > 1.5 * self.dt else 0.5 * self.dt  # the first impulse is for half a step
-        return np.where(self._alive, self._lam, 0.0)[:ropes] / span
+        return self._impulse[:ropes] / span
 
     def run(self, kinematic: ArrayLike, forces: ArrayLike | None = None, *, energy: bool = True) -> Steps:
         """As many steps as there are rows of `kinematic` variables, with a row of `forces` each (zero by default).
@@ -144,7 +144,7 @@ class Simulation:
         out.passing[hangs] = out.impulse[hangs]
         out.impulse[hangs] = 0.0
         self.t += N * self.dt
-        self._seen = out.q[-1]
+        self._seen, self._impulse = out.q[-1], out.impulse[-1]
         return out
 
     def _roll(self, K: Array, U: Array, out: Steps) -> None:

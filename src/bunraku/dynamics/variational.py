@@ -162,7 +162,7 @@ def workspace(tree):
         alive=np.zeros(nc, np.bool_), slides=np.zeros(nc, np.bool_), side=np.zeros(nc), exponent=np.zeros(nc),
         near=np.zeros(nc, np.bool_),
         qm=np.empty(nq), v=np.empty(nm), vq=np.empty(nq), Lq=np.zeros(nq), F=np.zeros(nq), r=np.empty(n + nc), delta=np.zeros(nc),
-        block=np.empty((nc, nc + 1)), K=np.zeros((n + nc, width)), L=np.zeros((n, width)), D22=np.zeros((n, padded(n))),
+        block=np.empty((nc, nc + 1)), K=np.empty((n + nc, width)), L=np.empty((n, width)), D22=np.empty((n, padded(n))),
         rows=np.empty(nc, np.int64), cols=np.empty(nc, np.int64), E=tree.elimination.copy(),
         Lqq=np.zeros((nx, nx)), Fq=np.zeros((nx, nx)), Fv=np.zeros((nx, nx)),
         columns=np.zeros((padded(nq) // 8, 12, 8)), pair=np.zeros((nm, NUMBERS)), Y=np.empty((padded(nq) // 8, 4, 8)),

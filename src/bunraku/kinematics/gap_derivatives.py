@@ -127,7 +127,7 @@ def _add_wrapped(weight, link, points, joints, chain, support, S, x, f, n, H):
         else:
             feature_bend(link, points, x, n)
         for a in range(1, b + 1):
-            i, g = support[a], 0.0 * n[0, 0]
+            i, g = support[a], n.dtype.type(0)
             for k in range(link.first, link.first + link.count):
                 if carries(chain, i, points[k].joint):
                     y, df = get3(n, way_row(points, MOVE, k)), get3(n, way_row(points, PULL, k))
@@ -319,7 +319,7 @@ def _add_wrapped_third(weight, link, points, joints, chain, support, S, W, dS, x
             put3(n, way_row(points, MOVE_TANGENT, k), dy)
         bend_tangent(link, points, x, dx, n)
         for a in range(1, b + 1):
-            i, g = support[a], 0.0 * n[0, 0]
+            i, g = support[a], n.dtype.type(0)
             for k in range(link.first, link.first + link.count):
                 if carries(chain, i, points[k].joint):
                     z, dz = moved_steps(k, 1.0, points, S, dS, x, dx, i)

@@ -54,7 +54,7 @@ def pulls(link, points, x, f, n):
     if link.kind == LinkKind.WRAPPED:
         return wrapped_pulls(link, points, x, f, n)
     if link.kind == LinkKind.DRAPED:
-        return draped_pulls(link, points, x, f) + 0.0 * n[0, 0]  # of the type of n
+        return draped_pulls(link, points, x, f) + n.dtype.type(0)  # of the type of n
     if link.kind >= LinkKind.FEATURES:
         return feature_pulls(link, x, f)
     if link.kind == LinkKind.SLIP and link.count == 5:
@@ -66,7 +66,7 @@ def pulls(link, points, x, f, n):
         put3(f, first + 1, scale3(-1.0, direction))
         put3(f, first + 2, d)
         return dot3(direction, d)
-    total = 0.0 * n[0, 0]  # zero, of the type of n
+    total = n.dtype.type(0)  # zero, of the type of n
     if link.count == 0:  # a joint limit
         return total
     put3(f, first, (0.0, 0.0, 0.0))

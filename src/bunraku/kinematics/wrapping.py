@@ -63,7 +63,7 @@ def next_circle(points, k, e, n):
 @woven
 def signed_radius(points, k, n):
     """ρ of a circle that is touched, of a drum, or of an eyelet."""
-    return n[k + 1, 0] if points[k].role != PointRole.EYELET else 0.0 * n[k, 0]
+    return n[k + 1, 0] if points[k].role != PointRole.EYELET else n.dtype.type(0)
 
 
 @woven
@@ -81,7 +81,7 @@ def is_plain(points, k, e):
 @unit("n")
 def wrapped_pulls(link, points, x, f, n):
     """f_k of every point of a string over pulleys, and the rows of n. Returns the length of its way."""
-    total = 0.0 * n[0, 0]  # of the type of n
+    total = n.dtype.type(0)  # of the type of n
     for k in range(link.first, link.first + link.count):
         put3(f, k, (0.0, 0.0, 0.0))
     k = link.first
@@ -185,7 +185,7 @@ def _pieces(points, k, e, x, n, a):
     """
     lifts = points[k + 1].turn != 0  # a pulley without a sense of its own is touched by the rule of `_sense`
     while True:
-        flat, worst, where, i, before = 0.0 * n[k, 0], 0.0, -1, k, scale3(0.0, a)
+        flat, worst, where, i, before = n.dtype.type(0), 0.0, -1, k, scale3(0.0, a)
         while i != e:
             j = next_circle(points, i, e, n)
             rho = signed_radius(points, i, n)
@@ -227,7 +227,7 @@ def _touch(points, k, e, x, n):
         else:
             n[h + 1, 0] = _sense(points, h, a, A, B, x) * points[h].radius
     n[h + 2, 0], n[h + 2, 1], n[h + 2, 2] = a
-    flat = 0.0 * n[k, 0]
+    flat = n.dtype.type(0)
     if touches_inside(points, h, n):
         flat = _bent_inside(points[h].radius, k, h, e, x, n, a)
     elif mode == SPOOLED or next_circle(points, k, e, n) != e:

@@ -175,7 +175,7 @@ def _ring_turn(points, k, e, x, n, a, da, ring):
     """
     h, zero = k + 1, scale3(0.0, a)
     if not touches_inside(points, h, n):
-        return 0.0 * n[k, 3]
+        return n.dtype.type(0)
     m, u1, u2 = cross(a, ring), get3(n, k), get3(n, h)
     m1, m2 = dot3(m, cross(a, u1)), dot3(m, cross(a, u2))
     y1, _, _, _ = piece_change(points, k, h, x, n, a, da, zero, zero)

@@ -15,7 +15,7 @@ from bunraku.dynamics.rollout import STEP_BITS
 from bunraku.dynamics.touch.touch_simulation import TouchSimulation
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
-from bunraku.figure.build import box, capsule, cylinder, figure, free, rx, sphere
+from bunraku.figure.build import box, capsule, cylinder, figure, free, rx, sphere, string, translate, tx
 from bunraku.figure.shape import Box
 from bunraku.figure.together import together
 from bunraku.scene import Obstacle, Scene
@@ -231,3 +231,21 @@ def test_steps_one_by_one_meet_what_a_run_meets() -> None:
             stepwise = stepwise.copy()
         np.testing.assert_allclose(stepwise.q, q[k], atol=1e-9)
     assert q[-1, fig.index("ball1.ball_tx")] > 2.5
+
+
+def test_tensions_of_steps_in_parts_add_up_to_the_impulse_that_holds_a_weight() -> None:
+    """A weight hangs beside a plate at which a ball is thrown so fast that the step in which it arrives is divided."""
+    thrown = free("ball", sphere(0.02, mass=0.1), start=(0.5, 0, 0.37, 0, 0, 0))
+    weight, hand = translate("z", "bob_z", sphere(0.02, mass=0.2), start=0.0), tx("hand", at=(0, 0, 1.0), kinematic=True)
+    made, v = figure("beside", thrown, weight, hand, strings=[string("rope", "bob_z", "hand", 1.0)]), np.zeros(8)
+    v[2] = -20.0
+    plate = Scene("plate", (Obstacle("plate", Box((0.2, 0.2, 0.02)), (0.5, 0, 0)),), floor=None)
+    simulation = TouchSimulation(made, v=v, scene=plate, touch=Touch(), dt=0.01)
+    bits, tension = [], []
+    for _ in range(8):
+        bits.append(int(simulation.step().bits[0]))
+        tension.append(float(simulation.tension[0]))
+    assert any(b & STEP_BITS.divided for b in bits)
+    assert not bits[-1] & STEP_BITS.divided
+    held = 0.01 * (0.5 * tension[0] + sum(tension[1:]))  # the first impulse is for half a step
+    assert held == pytest.approx(0.2 * g * 0.01 * (len(tension) - 0.5), rel=1e-9)

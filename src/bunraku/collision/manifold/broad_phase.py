@@ -67,9 +67,9 @@ def near_pairs_of(world, o, start, end, near):
             b = order[k]
             if near.low[b, x] > near.high[a, x]:
                 break
-            if not world.may[a, b] or near.low[b, y] > near.high[a, y] or near.low[a, y] > near.high[b, y]:
-                continue
-            if near.low[b, z] > near.high[a, z] or near.low[a, z] > near.high[b, z] or _above(world, a, b, start, end):
+            beside = (near.low[b, y] > near.high[a, y]) | (near.low[a, y] > near.high[b, y])  # no jumps that depend on chance
+            beside |= (near.low[b, z] > near.high[a, z]) | (near.low[a, z] > near.high[b, z])
+            if beside or not world.may[a, b] or _above(world, a, b, start, end):
                 continue
             if count < near.pairs.shape[0]:
                 near.pairs[count, 0], near.pairs[count, 1] = min(a, b), max(a, b)

@@ -19,6 +19,7 @@ import numpy as np
 from bunraku.dynamics.complementarity import LINKS
 from bunraku.dynamics.friction import is_first
 from bunraku.dynamics.kkt import down, up
+from bunraku.dynamics.touch.mixing import mixer_size
 from bunraku.dynamics.touch.sweep_plan import RowRole
 from bunraku.dynamics.touch.touch_parts import size_of
 from bunraku.figure.records import LinkKind
@@ -67,6 +68,8 @@ class BodyRows(NamedTuple):
     """(m,) λ."""
     x: Any
     """(m,) impulses."""
+    state: Any
+    """These, padded to eights, and q behind them: all that sweeps change."""
     left: Any
     """(m,) gaps and slips that these leave, were the step linear."""
     q: Any
@@ -75,8 +78,10 @@ class BodyRows(NamedTuple):
     """(parts + 1, 8) K⁻¹ r."""
     inverse: Any
     """(8 parts, 8) the columns of K⁻¹, a line each."""
+    mixed: Any
+    """What mixing keeps of them."""
     numbers: Any
-    """What holds all these."""
+    """What holds all these. One piece: of several that large, the system would take back some after each step."""
     places: Any
 
 
@@ -92,21 +97,23 @@ def are_bodies(parts):
 @inline
 def body_rows(parts, m, w):
     """Room for m rows; none of it is new where there are none, since an allocation takes as long as a short sum."""
-    count, numbers, places = 0, w.h, w.rows
+    count, kept, numbers, places, long = 0, 0, w.h, w.rows, padded(m)
     if m > 0:
         count = parts.first.shape[0]
-        numbers, places = np.zeros((5 * m + 10 * count + 1) * WIDE + 4 * m), np.zeros(6 * m, np.int64)
+        kept = mixer_size(long + count * WIDE, m)
+        numbers, places = np.zeros((5 * m + 10 * count + 1) * WIDE + 3 * m + long + kept), np.zeros(6 * m, np.int64)
     first = -(numbers.ctypes.data // 8) % WIDE  # eights that begin where lines of the processor's cache do are read at once
     A, U = lend(numbers, first, (2 * m, WIDE)), lend(numbers, first + 2 * m * WIDE, (2 * m, WIDE))
     law, bodies = lend(numbers, first + 4 * m * WIDE, (m, WIDE)), first + 5 * m * WIDE
-    last = bodies + 10 * count * WIDE
+    state = bodies + 9 * count * WIDE
+    last = state + long + count * WIDE
     return BodyRows(
         row=lend(places, 0, (m,)), role=lend(places, m, (m,)), normal=lend(places, 2 * m, (m,)), rubs=lend(places, 3 * m, (m,)),
-        part=lend(places, 4 * m, (m, 2)), A=A, U=U, law=law, q=lend(numbers, bodies, (count, WIDE)),
-        free=lend(numbers, bodies + count * WIDE, (count, WIDE)),
-        inverse=lend(numbers, bodies + 2 * count * WIDE, (count * WIDE, WIDE)), diagonal=lend(numbers, last, (m,)),
-        start=lend(numbers, last + m, (m,)), x=lend(numbers, last + 2 * m, (m,)),
-        left=lend(numbers, last + 3 * m, (m,)), numbers=numbers, places=places,
+        part=lend(places, 4 * m, (m, 2)), A=A, U=U, law=law, free=lend(numbers, bodies, (count, WIDE)),
+        inverse=lend(numbers, bodies + count * WIDE, (count * WIDE, WIDE)), x=lend(numbers, state, (m,)),
+        state=lend(numbers, state, (long + count * WIDE,)), q=lend(numbers, state + long, (count, WIDE)),
+        diagonal=lend(numbers, last, (m,)), start=lend(numbers, last + m, (m,)), left=lend(numbers, last + 2 * m, (m,)),
+        mixed=lend(numbers, last + 3 * m, (kept,)), numbers=numbers, places=places,
     )  # fmt: skip
 
 
@@ -237,18 +244,16 @@ def start_from(rows, g, lam):
 
 
 @bare
-def take_impulses(rows, x):
-    """Impulses x."""
+def sum_up(rows):
+    """q of the impulses x, without what rounding has added up."""
     for b in range(rows.q.shape[0]):
         for i in range(WIDE):
             rows.q[b, i] = 0.0
     k, m = 0, rows.x.shape[0]
     while k < m:
-        a, b, d = rows.part[k, 0], rows.part[k, 1], x[k] - rows.start[k]
-        rows.x[k] = x[k]
+        a, b, d = rows.part[k, 0], rows.part[k, 1], rows.x[k] - rows.start[k]
         if rows.rubs[k]:
-            rows.x[k + 1], rows.x[k + 2] = x[k + 1], x[k + 2]
-            add_pairs_3(rows.q, a, b, rows.U, k, (d, x[k + 1] - rows.start[k + 1], x[k + 2] - rows.start[k + 2]))
+            add_pairs_3(rows.q, a, b, rows.U, k, (d, rows.x[k + 1] - rows.start[k + 1], rows.x[k + 2] - rows.start[k + 2]))
             k += 3
         else:
             add_pairs_1(rows.q, a, b, rows.U, k, (d,))
@@ -258,7 +263,7 @@ def take_impulses(rows, x):
 @bare
 def land(parts, blocks, rows, r, p1):
     """The corrections r of the variables, and what they do to p1 is taken off it."""
-    take_impulses(rows, rows.x)  # without what rounding has added up
+    sum_up(rows)
     for b in range(parts.first.shape[0] - 1):
         first, nb = parts.first[b], parts.first[b + 1] - parts.first[b]
         D22 = lend(blocks.D22, blocks.at[b, 2], (nb, nb))

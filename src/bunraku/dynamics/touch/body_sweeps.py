@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from bunraku.dynamics.touch.body_rows import Law, start_from, take_impulses
+from bunraku.dynamics.touch.body_rows import Law, start_from
 from bunraku.dynamics.touch.mixing import mix_sweeps, mixer
 from bunraku.dynamics.touch.sweep_plan import RowRole
 from bunraku.dynamics.touch.touch_impulses import IMPULSES
@@ -19,11 +19,13 @@ from bunraku.kernels.pair_sums import add_pairs_1, add_pairs_2, add_pairs_3, pai
 
 
 @inline
-def body_impulses(tree, rows, g, lam, old, w, loose, aim):
+def body_impulses(tree, rows, g, lam, old, w, give, aim):
     """δλ of the `rows`, in w.delta, and which of them act; arguments as of `touch_impulses`.
 
-    `aim` is how far sweeps should lower the change that they make [m]: 0 in the first iteration of a step.
-    `rows.left` takes what they leave. Returns how far that may be from what it should be [m], whether contacts gave way, and `aim`.
+    `give`: by which share contacts gave way in the last iteration of the step
+    `aim`: how far sweeps should lower the change that they make [m], 0 in the first iteration
+
+    `rows.left` takes what they leave. Returns how far that may be from what it should be [m], and new `give` and `aim`.
     """
     m, wrong = rows.row.shape[0], 0.0
     for c in range(tree.links.shape[0]):
@@ -32,27 +34,28 @@ def body_impulses(tree, rows, g, lam, old, w, loose, aim):
         if not w.near[c]:
             w.alive[c] = w.slides[c] = False
     start_from(rows, g, lam)
-    lent = mixer(m)
+    lent = mixer(rows.state, m, rows.mixed)
     mix = borrow(lent)
     for k in range(m):
         mix.weight[k] = -rows.diagonal[k]
-    give, tolerance, worst, first, rough = 0.0, IMPULSES.tolerance + IMPULSES.relative * wrong, 0.0, 0.0, 0.0
+    given, tolerance, worst, first, rough = 0.0, IMPULSES.tolerance + IMPULSES.relative * wrong, 0.0, 0.0, 0.0
+    until = 0 if give > 0.0 else IMPULSES.ring_sweeps
     for sweeps in range(IMPULSES.max_sweeps):
-        if sweeps == (0 if loose else IMPULSES.ring_sweeps):
-            give = IMPULSES.give
+        if sweeps == until:
+            give = max(give, IMPULSES.give) if given == 0.0 else 4.0 * given
             mix.count[0], mix.least[0] = 0, np.inf
-            _give_way(rows, old, give)
+            _give_way(rows, old, given, give)
+            given, until = give, sweeps + IMPULSES.patience
         worst = _change(rows, mix)
         if sweeps == 0:
             first = worst
             rough = IMPULSES.rough * first if aim == 0.0 and IMPULSES.rough * first > IMPULSES.max_vague else 0.0
             aim = _aim(first) if aim == 0.0 else aim
-        if give > 0.0:
+        if given > 0.0:
             tolerance = max(aim, rough)
         if worst < tolerance:
             break
         mix_sweeps(mix, True)
-        take_impulses(rows, mix.x)
     _modes(tree, rows, w.alive, w.slides)
     for k in range(m):
         c = rows.row[k]
@@ -61,7 +64,7 @@ def body_impulses(tree, rows, g, lam, old, w, loose, aim):
     for k in range(m):
         w.delta[rows.row[k]] = lam[rows.row[k]] - rows.x[k]
     keep(lent)
-    return max(worst, tolerance), give > 0.0, aim
+    return max(worst, tolerance), given, aim
 
 
 @woven
@@ -74,28 +77,28 @@ def _aim(first):
 @bare
 def _change(rows, mix):
     """A sweep, and what it changes. Returns by how much an impulse has changed its own gap, at most [m]."""
-    m, worst = rows.x.shape[0], 0.0
-    for k in range(m):
-        mix.f[k] = -rows.x[k]
+    for k in range(mix.x.shape[0]):
+        mix.f[k] = -mix.x[k]
     body_sweep(rows)
-    for k in range(m):
-        mix.x[k] = rows.x[k]
-        mix.f[k] += rows.x[k]
+    for k in range(mix.x.shape[0]):
+        mix.f[k] += mix.x[k]
+    worst = 0.0
+    for k in range(mix.weight.shape[0]):
         worst = max(worst, abs(mix.f[k] * mix.weight[k]))
     return worst
 
 
 @bare
-def _give_way(rows, old, give):
-    """Slips from now on are less by what contacts may give way where their impulses are not those of the last step."""
+def _give_way(rows, old, before, give):
+    """Slips are less by what contacts may give way where their impulses are not those of the last step: now `give`, not `before`."""
     for k in range(rows.x.shape[0]):
         if rows.law[k, Law.FRICTION] > 0.0:  # slips and turns
             c = rows.row[k]
             if old[c] == 0.0:
                 old[c] = rows.x[k]
             rows.law[k, Law.OWN] = give * rows.diagonal[k]
-            rows.law[k, Law.GAP] -= give * rows.diagonal[k] * old[c]
-            rows.law[k, Law.INVERSE] /= 1.0 + give
+            rows.law[k, Law.GAP] -= (give - before) * rows.diagonal[k] * old[c]
+            rows.law[k, Law.INVERSE] *= (1.0 + before) / (1.0 + give)
 
 
 @woven

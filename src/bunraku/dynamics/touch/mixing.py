@@ -15,23 +15,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bunraku.kernels.blocks import lend
-from bunraku.kernels.compile import bare, inline
+from bunraku.kernels.compile import bare, inline, unit, woven
 from bunraku.spatial.linalg import pivoted_solve
 
 
 class Mixer(NamedTuple):
-    """What is known of the last iterations of m numbers."""
+    """What is known of the last iterations of n numbers, of which the first m count. The others follow these, linearly."""
 
     x: Any
-    """(m,) where the iteration has come; where it should go on, after `mix_sweeps`."""
+    """(n,) where the iteration has come; where it should go on, after `mix_sweeps`."""
     f: Any
-    """(m,) by which it has just changed."""
+    """(n,) by which it has just changed."""
     weight: Any
     """(m,) by which squares of changes count."""
     last_x: Any
     last_f: Any
     dx: Any
-    """(depth, m) differences of the last results."""
+    """(depth, n) differences of the last results."""
     df: Any
     """(depth, m) differences of the last changes."""
     A: Any
@@ -39,7 +39,7 @@ class Mixer(NamedTuple):
     B: Any
     """(depth, depth + 1) scratch."""
     best: Any
-    """(m,) the result whose change was least."""
+    """(n,) the result whose change was least."""
     least: Any
     """(1,) that change, |f|."""
     count: Any
@@ -57,7 +57,7 @@ class MixingOptions(NamedTuple):
     """Numbers that tune the mixing."""
 
     depth: int = 5
-    """How many differences are kept."""
+    """How many differences are kept; `_learn` and `_mix` name five."""
     growth: float = 2.0
     """How much larger than the least a change may be before what was learnt is forgotten."""
     careful_growth: float = 1.3
@@ -77,32 +77,37 @@ class MixingOptions(NamedTuple):
 MIXING = MixingOptions()
 
 
+@woven
+def mixer_size(n, m):
+    """How many numbers a Mixer of n numbers keeps, of which the first m count."""
+    return (3 + MIXING.depth) * n + (2 + MIXING.depth) * m + MIXING.depth * (2 * MIXING.depth + 1) + 3
+
+
 @inline
-def mixer(m):
-    """A Mixer of m numbers, at its start."""
-    depth = MIXING.depth
-    first = (6 + 2 * depth) * m
-    numbers, counts = np.zeros(first + depth * (2 * depth + 1) + 3), np.zeros(3, np.int64)  # few allocations
+def mixer(x, m, numbers):
+    """A Mixer of the numbers `x`, at its start, of which the first m count; it keeps `mixer_size` numbers, all finite."""
+    depth, n, counts = MIXING.depth, x.shape[0], np.zeros(3, np.int64)
+    own, first = (3 + depth) * n, (3 + depth) * n + (2 + depth) * m
     out = Mixer(
-        x=lend(numbers, 0, (m,)), f=lend(numbers, m, (m,)), weight=lend(numbers, 2 * m, (m,)), last_x=lend(numbers, 3 * m, (m,)),
-        last_f=lend(numbers, 4 * m, (m,)), best=lend(numbers, 5 * m, (m,)), dx=lend(numbers, 6 * m, (depth, m)),
-        df=lend(numbers, (6 + depth) * m, (depth, m)), A=lend(numbers, first, (depth, depth)),
+        x=x, f=lend(numbers, 0, (n,)), last_x=lend(numbers, n, (n,)), best=lend(numbers, 2 * n, (n,)),
+        dx=lend(numbers, 3 * n, (depth, n)), weight=lend(numbers, own, (m,)), last_f=lend(numbers, own + m, (m,)),
+        df=lend(numbers, own + 2 * m, (depth, m)), A=lend(numbers, first, (depth, depth)),
         B=lend(numbers, first + depth * depth, (depth, depth + 1)), least=lend(numbers, numbers.shape[0] - 3, (1,)),
         way=lend(numbers, numbers.shape[0] - 2, (2,)), count=lend(counts, 0, (1,)), plain=lend(counts, 1, (2,)), numbers=numbers,
         counts=counts,
     )  # fmt: skip
-    out.least[0], out.plain[1] = math.inf, MIXING.plain
+    out.least[0], out.plain[1], out.way[0], out.way[1] = math.inf, MIXING.plain, 0.0, 0.0
     return out
 
 
-@bare
+@unit("none", hot=True)
 def mix_sweeps(mix, careful):
     """Sets mix.x to where the iteration should go on, from its result x and its change f.
 
-    Where changes grow, it goes back if it is `careful`, and else only forgets.
+    Where changes grow, it goes back if it is `careful`, and else only forgets. With all of LLVM's optimisations, which only a unit
+    can have, it takes half the time.
     """
-    m, depth = mix.x.shape[0], mix.dx.shape[0]
-    size = 0.0
+    m, n, size = mix.weight.shape[0], mix.x.shape[0], 0.0
     for k in range(m):
         size += mix.weight[k] * mix.f[k] * mix.f[k]
     size = math.sqrt(size)
@@ -113,7 +118,7 @@ def mix_sweeps(mix, careful):
     if size > MIXING.growth * mix.least[0] and not careful:
         mix.count[0], mix.least[0] = 0, size
     if size > MIXING.careful_growth * mix.least[0] and careful:
-        for k in range(m):
+        for k in range(n):
             mix.x[k] = mix.best[k]
         mix.plain[1] *= 2
         mix.count[0], mix.least[0], mix.plain[0] = 0, math.inf, mix.plain[1]
@@ -121,59 +126,71 @@ def mix_sweeps(mix, careful):
         return
     if size < mix.least[0]:
         mix.least[0] = size
-        for k in range(m):
+        for k in range(n):
             mix.best[k] = mix.x[k]
-    used = min(mix.count[0], depth)
-    if used > 0:
-        _learn(mix, (mix.count[0] - 1) % depth, used)
+    used, at = min(mix.count[0], MIXING.depth), (mix.count[0] - 1) % MIXING.depth
+    for k in range(n):
+        if used > 0:
+            mix.dx[at, k] = mix.x[k] - mix.last_x[k]
+        mix.last_x[k] = mix.x[k]
     for k in range(m):
-        mix.last_x[k], mix.last_f[k] = mix.x[k], mix.f[k]
+        if used > 0:
+            mix.df[at, k] = mix.f[k] - mix.last_f[k]
+        mix.last_f[k] = mix.f[k]
     mix.count[0] += 1
-    if used > 0 and _shares(mix, used):
-        for i in range(used):
-            for k in range(m):
-                mix.x[k] -= mix.B[i, used] * mix.dx[i, k]
+    if used > 0 and _shares(mix, at, used):
+        _mix(mix, used)
 
 
 @bare
 def _go_on(mix, size):
     """Goes further along a change of this size, if it is like the last."""
     along = 0.0
-    for k in range(mix.x.shape[0]):
+    for k in range(mix.weight.shape[0]):
         along += mix.weight[k] * mix.f[k] * mix.last_f[k]
+        mix.last_f[k] = mix.f[k]
     alike = mix.way[1] > 0.0 and along > MIXING.alike * size * mix.way[1] and 0.5 * mix.way[1] < size < 2.0 * mix.way[1]
     mix.way[0], mix.way[1] = min(2.0 * mix.way[0], MIXING.max_way) if alike else MIXING.first_way, size
-    for k in range(mix.x.shape[0]):
-        mix.last_f[k] = mix.f[k]
-        if alike:
+    if alike:
+        for k in range(mix.x.shape[0]):
             mix.x[k] += mix.way[0] * mix.f[k]
 
 
 @bare
-def _learn(mix, at, used):
-    """The newest difference, in place `at`, and its products with the others."""
-    m = mix.x.shape[0]
-    for k in range(m):
-        mix.dx[at, k], mix.df[at, k] = mix.x[k] - mix.last_x[k], mix.f[k] - mix.last_f[k]
+def _shares(mix, at, used):
+    """γ, in column `used` of mix.B, after difference number `at` is new. Returns whether there are any."""
+    products, rest = _learn(mix, at)
     for i in range(used):
-        total = 0.0
-        for k in range(m):
-            total += mix.weight[k] * mix.df[i, k] * mix.df[at, k]
-        mix.A[i, at] = mix.A[at, i] = total
-
-
-@bare
-def _shares(mix, used):
-    """γ, in column `used` of mix.B. Returns whether there are any."""
+        mix.A[i, at] = mix.A[at, i] = products[i]
     trace = 0.0
     for i in range(used):
         trace += mix.A[i, i]
     for i in range(used):
-        total = 0.0
-        for k in range(mix.x.shape[0]):
-            total += mix.weight[k] * mix.df[i, k] * mix.f[k]
         for j in range(used):
             mix.B[i, j] = mix.A[i, j]
         mix.B[i, i] += MIXING.ridge * trace
-        mix.B[i, used] = total
+        mix.B[i, used] = rest[i]
     return trace > 0.0 and pivoted_solve(mix.B, used)
+
+
+@bare
+def _learn(mix, at):
+    """Products of all differences with number `at` of them, and with the change. One pass: reading takes longer than summing."""
+    a0 = a1 = a2 = a3 = a4 = b0 = b1 = b2 = b3 = b4 = 0.0
+    for k in range(mix.weight.shape[0]):
+        d, f = mix.weight[k] * mix.df[at, k], mix.weight[k] * mix.f[k]
+        d0, d1, d2, d3, d4 = mix.df[0, k], mix.df[1, k], mix.df[2, k], mix.df[3, k], mix.df[4, k]
+        a0, a1, a2, a3, a4 = a0 + d * d0, a1 + d * d1, a2 + d * d2, a3 + d * d3, a4 + d * d4
+        b0, b1, b2, b3, b4 = b0 + f * d0, b1 + f * d1, b2 + f * d2, b3 + f * d3, b4 + f * d4
+    return (a0, a1, a2, a3, a4), (b0, b1, b2, b3, b4)
+
+
+@bare
+def _mix(mix, used):
+    """x − Σ γ_i Δx_i."""
+    for i in range(MIXING.depth):
+        if i >= used:
+            mix.B[i, used] = 0.0
+    s0, s1, s2, s3, s4 = mix.B[0, used], mix.B[1, used], mix.B[2, used], mix.B[3, used], mix.B[4, used]
+    for k in range(mix.x.shape[0]):
+        mix.x[k] -= s0 * mix.dx[0, k] + s1 * mix.dx[1, k] + s2 * mix.dx[2, k] + s3 * mix.dx[3, k] + s4 * mix.dx[4, k]

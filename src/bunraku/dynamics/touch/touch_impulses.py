@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bunraku.dynamics.friction import newton_impulses
-from bunraku.dynamics.touch.mixing import mix_sweeps, mixer
+from bunraku.dynamics.touch.mixing import mix_sweeps, mixer, mixer_size
 from bunraku.dynamics.touch.sweep_plan import RowRole, gap_left, put_impulse, slip_left, sweep, sweep_plan, trial_slip
 from bunraku.dynamics.touch.touch_parts import size_of
 from bunraku.figure.records import LinkKind
@@ -44,15 +44,17 @@ class ImpulseOptions(NamedTuple):
     """Sweeps after which contacts that stick give way, where there are more than few rows and faces meet."""
     ring_sweeps: int = 10
     """The same where no faces meet, in the first iteration of a step; later, contacts give way from the start."""
-    give: float = 0.02
+    give: float = 0.05
     """s: by which share of what its impulse moves it alone a contact that sticks gives way then."""
+    patience: int = 140
+    """Sweeps over bodies after which contacts give way by four times as much."""
     loose_tolerance: float = 1e-10
     """`tolerance` from then on [m]."""
     loose_relative: float = 1e-5
     """`relative` from then on."""
     ring_relative: float = 1e-3
     """Where no faces meet: sweeps end where they change a thousandth of what the first of them did."""
-    rough: float = 1e-2
+    rough: float = 1e-3
     """By which factor sweeps over bodies lower the change of the first, where another iteration of the step follows anyway."""
     fine: float = 3e-6
     """The same in all iterations of a step together, where bodies move [m]; …"""
@@ -75,7 +77,7 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w, rings, loose):
 
     Where there are `rings` of bodies, of which no two meet by faces, contacts that stick give way from the first sweep on where it
     is `loose`: they did in the last iteration of the step, and λ is what that found. How faces share a load is not determined:
-    they would creep. Returns how far gaps may be from what they should be [m], and whether they gave way.
+    they would creep. Returns how far gaps may be from what they should be [m], and by which share they gave way.
     """
     nc, near, alive, slides, delta = tree.links.shape[0], w.near, w.alive, w.slides, w.delta
     m, scale, wrong = 0, 0.0, 0.0
@@ -87,19 +89,21 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w, rings, loose):
         else:
             delta[c], alive[c], slides[c] = lam[c], False, False
     if m == 0:
-        return 0.0, False
+        return 0.0, 0.0
     if m <= IMPULSES.few_rows:
         tolerance = 1e-15 + 1e-11 * wrong
     else:
         tolerance = IMPULSES.tolerance + IMPULSES.relative * wrong
     if m <= IMPULSES.few_rows and _at_once(tree, parts, blocks, g, lam, w, m, scale, tolerance):
-        return 0.0, False
+        return 0.0, 0.0
     many = m > IMPULSES.most_rows
     give, firm_sweeps = 0.0, IMPULSES.firm_sweeps
     if rings:
         firm_sweeps = 0 if loose else IMPULSES.ring_sweeps
-    lent, planned = mixer(m), sweep_plan(tree, parts, blocks, g, lam, near, m, scale)
-    mix, plan = borrow(lent), borrow(planned)
+    planned = sweep_plan(tree, parts, blocks, g, lam, near, m, scale)
+    plan = borrow(planned)
+    lent = mixer(plan.x, m, np.zeros(mixer_size(m, m)))
+    mix = borrow(lent)
     sweeps, tried, newton = 0, IMPULSES.first_sweeps, not many
     y, active, sliding = np.empty(m), np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     exact, worst = False, 0.0
@@ -114,7 +118,6 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w, rings, loose):
         sweeps += 1
         worst = 0.0
         for k in range(m):
-            mix.x[k] = plan.x[k]
             mix.f[k] += plan.x[k]
             mix.weight[k] = -plan.diagonal[k]
             worst = max(worst, abs(mix.f[k] * mix.weight[k]))
@@ -131,7 +134,7 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w, rings, loose):
                 break
         mix_sweeps(mix, rings and m > IMPULSES.few_rows)
         for k in range(m):
-            put_impulse(plan, blocks, k, mix.x[k])
+            put_impulse(plan, blocks, k, plan.x[k])
     for k in range(m):
         c = plan.row[k]
         if exact:
@@ -143,8 +146,8 @@ def touch_impulses(tree, parts, blocks, g, lam, old, w, rings, loose):
     keep(lent)
     keep(planned)
     if exact or (give == 0.0 and not many):
-        return 0.0, give > 0.0
-    return max(worst, tolerance), give > 0.0
+        return 0.0, give
+    return max(worst, tolerance), give
 
 
 @bare

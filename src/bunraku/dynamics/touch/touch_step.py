@@ -74,7 +74,7 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
     `rings`: no two bodies have more than one contact. `placed`: `end` already has the joints at q1. Links must not stretch.
     """
     n, nc = tree.n_dynamic, tree.links.shape[0]
-    last, factored, loose, aim, bent = math.inf, False, False, 0.0, math.inf
+    last, factored, give, aim, bent = math.inf, False, 0.0, 0.0, math.inf
     g, r = w.r[n : n + nc], w.r[:n]
     before = old if rings else lam[:nc].copy()
     joints = tree.joints
@@ -105,11 +105,11 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
                 put_rows(tree, parts, blocks, w, rows)
             bent = math.inf if iteration == 0 or changed else _bent(rows, g)
             free_flight(parts, rows, r, g)
-            vague, loose, aim = body_impulses(tree, rows, g, lam, before, w, loose, aim)
+            vague, give, aim = body_impulses(tree, rows, g, lam, before, w, give, aim)
             land(parts, blocks, rows, r, p1)
         else:
             eliminate(tree, parts, blocks, r, g)
-            vague, loose = touch_impulses(tree, parts, blocks, g, lam, before, w, rings, loose)
+            vague, give = touch_impulses(tree, parts, blocks, g, lam, before, w, rings, give > 0.0)
             substitute(tree, parts, blocks, w.delta, r, p1)
         size, total = 0.0, 0.0
         for i in range(n):
@@ -127,7 +127,8 @@ def touch_step(tree, parts, w, o, q0, p0, u, dt, share, q1, lam, old, p1, tolera
         rate = size if fresh else size / last
         small = size * rate < (NEWTON.certain * tolerance if fresh else tolerance)
         if light:  # what the next iteration would find is about as the square of the correction
-            small |= vague < IMPULSES.max_vague and min(size * rate, 4.0 * bent * (size / last) ** (2 if fresh else 1)) < vague
+            expected = min(size * rate, 4.0 * bent * (size / last) ** (2 if fresh else 1))
+            small |= max(vague, expected) < IMPULSES.max_vague
         elif rings:
             small |= vague < IMPULSES.max_vague and size * rate < vague
         else:
