@@ -90,7 +90,7 @@ def _change(rows, mix):
 
 @bare
 def _give_way(rows, old, before, give):
-    """Slips are less by what contacts may give way where their impulses are not those of the last step: now `give`, not `before`."""
+    """Slips are less by what contacts may give way where their impulses are not those of the last step: `give`, not `before`."""
     for k in range(rows.x.shape[0]):
         if rows.law[k, Law.FRICTION] > 0.0:  # slips and turns
             c = rows.row[k]
