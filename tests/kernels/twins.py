@@ -1,5 +1,5 @@
 """What kernels compute, as arrays by name. `python -m tests.kernels.twins FILE` writes them: compiled or, with NUMBA_DISABLE_JIT=1,
-by the interpreter. Each part is small enough for the interpreter.
+by the interpreter, where arrays that nobody has set begin as NaN. Each part is small enough for the interpreter.
 """
 
 from __future__ import annotations
@@ -13,12 +13,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import bunraku
+from benchmarks.bench_touch import balls, on_the_floor
 from bunraku.collision import World
+from bunraku.collision.manifold.touch_rules import Matter, Touch
 from bunraku.control.cost import Configuration, Forces, Momentum
 from bunraku.dynamics import settle
 from bunraku.dynamics.continuous_model import acceleration, acceleration_derivative
 from bunraku.dynamics.step_derivatives import step_derivatives, step_once
+from bunraku.dynamics.touch.touch_simulation import TouchSimulation, as_touch
 from bunraku.figure import Box, library
+from bunraku.figure.build import figure, fixed, sphere, string, translate, tx
 from bunraku.kernels.compile import INTERPRETED
 from bunraku.kinematics import PointPosition, Posture, closed_form, pose
 from bunraku.kinematics.inverse.general_arm import general_arm
@@ -69,6 +73,28 @@ def rest_and_a_step() -> Arrays:
     return {"q": q, "next": step.q, "impulse": step.impulse, "derivative": derivative.D}
 
 
+def touch() -> Arrays:
+    """Balls that fall onto each other in a box."""
+    made, box = balls(4)
+    out = TouchSimulation(made, scene=box, touch=Touch(matter=Matter(friction=0.4)), dt=0.01).run(np.zeros((6, 0)))
+    return {"q": out.q, "momentum": out.momentum}
+
+
+def a_puppet_on_the_floor() -> Arrays:
+    touching, _, hands = on_the_floor("marionette22", 0.04)
+    return {"q": touching.run(hands[:2]).q}
+
+
+def a_string_over_a_post() -> Arrays:
+    bob = translate("x", "bob_x", translate("z", "bob_z", sphere(0.02, mass=0.2)))
+    hand, post = tx("hand", at=(0.0, 0.0, 1.0), kinematic=True), fixed("post", sphere(0.1), at=(0.115, 0.02, 0.5))
+    made = figure("past a post", bob, hand, post, strings=[string("rope", "bob_z", "hand", 1.0)])
+    simulation = TouchSimulation(made, scene=None, touch=as_touch({"pairs": [], "strings": "all"}), dt=0.01)
+    out = simulation.run(0.05 * np.arange(12.0)[:, None] / 12)
+    assert simulation.lies_on("rope")
+    return {"q": out.q, "bits": out.bits}
+
+
 def continuous() -> Arrays:
     arm = library.named("arm3d")
     q, v = settle(arm), np.linspace(-0.2, 0.3, arm.n_q)
@@ -77,9 +103,9 @@ def continuous() -> Arrays:
 
 
 def least_cost() -> Arrays:
-    figure = library.named("cart_pendulum")
+    cart = library.named("cart_pendulum")
     cost = [Configuration({"theta": 5.0}, {"theta": 0.3}, at_end=1.0), Momentum(0.02), Forces(0.01)]
-    found = bunraku.optimize(figure, cost, duration=0.12, dt=0.02, iterations=3)
+    found = bunraku.optimize(cart, cost, duration=0.12, dt=0.02, iterations=3)
     assert found.motion is not None
     return {"q": found.motion.q, "cost": found.cost}
 
@@ -100,8 +126,7 @@ def planning() -> Arrays:
 
 
 def picture() -> Arrays:
-    figure = library.named("pendulum")
-    return {"pixels": image(figure, size=(16, 12)).astype(float)}
+    return {"pixels": image(library.named("pendulum"), size=(16, 12)).astype(float)}
 
 
 PARTS: tuple[Part, ...] = (
@@ -110,6 +135,9 @@ PARTS: tuple[Part, ...] = (
     general_arm_solutions,
     strings_that_go_slack,
     rest_and_a_step,
+    touch,
+    a_puppet_on_the_floor,
+    a_string_over_a_post,
     continuous,
     least_cost,
     distances,
@@ -124,5 +152,18 @@ def computed() -> dict[str, NDArray[Any]]:
     return {"interpreted": np.array(INTERPRETED), **out}
 
 
+def unset(real: Any) -> Any:
+    """`np.empty`, but what it makes holds no number that a sum would survive."""
+
+    def empty(*shape: Any, **options: Any) -> Any:
+        made = real(*shape, **options)
+        if made.dtype.kind in "fcb":
+            made.fill(np.nan)
+        return made
+
+    return empty
+
+
 if __name__ == "__main__":
+    np.empty = unset(np.empty)
     np.savez(sys.argv[1], **computed())
