@@ -84,12 +84,24 @@ def _all_known(world, a, b):
     return kb == BODY.point or (kb == BODY.half_space and ka <= BODY.polytope)
 
 
+@woven
+def _may_be_missed(world, a, b):
+    """Whether a and b may meet although no features of theirs were near.
+
+    A corner beyond the rim of a cylinder is beside neither its mantle nor its end.
+    """
+    ka, kb = world.kind[a], world.kind[b]
+    return (ka == BODY.cylinder or kb == BODY.cylinder) and ka != BODY.half_space and kb != BODY.half_space
+
+
 @bare
-def needs_look(world, t):
-    """Whether a contact is of bodies that may meet by other features than those that were near at the start."""
+def needs_look(world, t, near):
+    """Whether bodies may meet by other features than those that were near at the start."""
     unsure = False
     for k in range(t.number[0]):
         unsure |= not _all_known(world, t.key[k, 0], t.key[k, 1])
+    for k in range(near.count[0]):
+        unsure |= _may_be_missed(world, near.pairs[k, 0], near.pairs[k, 1])
     return unsure
 
 
@@ -108,10 +120,10 @@ def find_more(tree, world, t, o, start, end, near, as_guessed):
 
     Where two bodies had no contact yet, it was not known how far they would come: then their features at the start count. Otherwise
     they are in each other by features that they have at the end only. Where the step ended `as_guessed`, bodies without contacts
-    are still apart, and of the others some can meet by no other features: only the rest needs a look.
+    are still apart, but for cylinders, and of the others some can meet by no other features: only the rest needs a look.
     """
     before = t.number[0]
-    if as_guessed and not needs_look(world, t):
+    if as_guessed and not needs_look(world, t, near):
         return 0
     put_centres(world, o, end, near)
     _put_half_spaces(world, o, end)
@@ -125,7 +137,7 @@ def find_more(tree, world, t, o, start, end, near, as_guessed):
         near.put[a, 1] = False
     for k in range(count):
         a, b = near.pairs[k, 0], near.pairs[k, 1]
-        if as_guessed and (_all_known(world, a, b) or not _knows(t, before, a, b)):
+        if as_guessed and (_all_known(world, a, b) or not (_may_be_missed(world, a, b) or _knows(t, before, a, b))):
             continue
         for body in near.pairs[k]:
             put_once(world, o, start, near.put, body, 0)

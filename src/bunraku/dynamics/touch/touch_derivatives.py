@@ -84,6 +84,9 @@ def touch_step_once(
 ) -> TouchStep:  # fmt: skip
     """One step of `figure` from (`q0`, `p0`) to the kinematic variables `k1`, among bodies that it touches.
 
+    It stays in the coordinates of the file. `simulate` follows free bodies that turn fast with coordinates of their own, and takes
+    such steps in parts, so that it errs less: the two differ by about the square of the angle by which a body turns in the step.
+
     scene: what is around, as of `simulate`
     touch: which bodies touch, as of `simulate`
     dt: the time step [s]
@@ -99,6 +102,7 @@ def touch_step_once(
     assert rules is not None
     simulation = TouchSimulation(figure, q0, scene=scene, touch=rules, dt=dt, share=share)
     simulation._charts[:], simulation._q[:], simulation._p[:] = np.eye(3), simulation.q, np.asarray(p0, float)
+    simulation._single = True
     u = np.zeros(len(figure.forces)) if forces is None else np.asarray(forces, float)
     hands = simulation.q[figure.n_dynamic :] if not np.size(k1) else np.asarray(k1, float)
     before = simulation.copy()

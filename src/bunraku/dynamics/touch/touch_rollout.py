@@ -119,14 +119,16 @@ def _log_strings(b, k, count, ints, floats):
 
 @kernel
 def touch_rollout(
-    tree, tree_parts, bodies, watch, strings, contacts, contact_memory, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P,
-    L, G, En, states, bits, ints, floats, done,
+    tree, tree_parts, bodies, watch, strings, contacts, contact_memory, q, p, lam, charts, alive, K, U, dt, share, tolerance,
+    single, Q, P, L, G, En, states, bits, ints, floats, done,
 ):  # fmt: skip
     """`rollout` with `bodies` that may touch, and `strings` that may lie on bodies.
 
     Contacts that act are rows of `ints` (step, bodies a and b) and of
     `floats` (impulse along the normal, across it, gap, point, normal from b to a). So are bodies on which strings lie at the end of
     a step: (step, −1 − string, body) and (where it meets the body, where it leaves it).
+
+    Charts of balls that turn fast stay where they are in a `single` step, whose derivative could not follow them.
 
     done = (steps, rows of contacts, 1 where there was too little room for contacts): it ends early where there is no room for more.
     """
@@ -145,6 +147,9 @@ def touch_rollout(
         part_work.q1, part_work.qa, part_work.va, part_work.guess, part_work.p1, part_work.pa, part_work.sums,
     )  # fmt: skip
     fast, impulse, old, live, slides = part_work.fast, part_work.impulse, part_work.old, part_work.live, part_work.slides
+    if single:
+        for k in range(fast.shape[0]):
+            fast[k] = np.inf
     rate, speed = part_work.rate, part_work.speed
     seen, out = np.empty(nq), np.empty(nq)
     owned_start, owned_end = place_room(home.shape[0], world), place_room(home.shape[0], world)
@@ -193,7 +198,7 @@ def touch_rollout(
             bits_now = solve_part(
                 own, parts, world, laid, t, memory, w, lone, origin, start, end, near, qa, pa, va, U[k], part, share, kappa,
                 tolerance, q1, part_work.first, part_work.pulled, impulse,
-                live, slides, p1, rate, old, firm, bounces,
+                live, slides, p1, rate, old, charts, fast, firm, bounces,
             )  # fmt: skip
             if t.number[3] > 0:
                 break
