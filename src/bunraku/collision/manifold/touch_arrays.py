@@ -204,8 +204,10 @@ class ManifoldOptions(NamedTuple):
     """Its mark in Contacts.plane."""
     max_rounds: int = 12
     """Times that a step is solved with more contacts, at most."""
-    parts: int = 16
+    parts: int = 256
     """Parts of a step that cannot be taken at once, at most; a power of two."""
+    firm: int = 16
+    """How many of these make a part that is not divided any more, unless bodies that touch whirl in it; a power of two."""
     unlike: float = 1e-4
     """How much deeper than the shallowest contact of a cylinder another of the same pair may be, and count [m]."""
     overtaken: float = 1e-5

@@ -143,7 +143,7 @@ def _divided(before: TouchSimulation, begun: float, share: float, dt: float, han
     part, bits = _take(trial, begun, share, q0, q0[n:] + (hands - q0[n:]) * share / (1.0 - begun), u)
     if not bits & (STEP_BITS.divided | STEP_BITS.held | STEP_BITS.frozen):
         return [part]
-    if share * MANIFOLD.parts < 1.5:
+    if share * MANIFOLD.parts < 1.5 * MANIFOLD.firm:
         raise BunrakuError(f"{figure.name}: the step has no derivative here: not even in short parts\n  advice: start elsewhere")
     halves = _divided(before, begun, 0.5 * share, dt, hands, u)
     return halves + _divided(_go_on(halves[-1], 0.5 * share * dt), begun + 0.5 * share, 0.5 * share, dt, hands, u)

@@ -195,6 +195,16 @@ def _overtaken(t, w, lam):
     return worst
 
 
+@bare
+def _pushes_afar(t, w, lam):
+    """Whether a contact acts that is open at the end of the step, which no solution has: where bodies turn far, an impulse at the
+    start may close the gap that it should open."""
+    out = False
+    for k in range(t.number[0]):
+        out |= lam[t.head[k]] > 0.0 and w.h0[t.head[k]] < -MANIFOLD.false
+    return out
+
+
 @inline
 def solve_part(
     own, parts, world, laid, t, memory, w, lone, origin, start, end, near, q0, p0, v0, u, dt, share, kappa, tolerance, q1, guess,
@@ -260,7 +270,7 @@ def solve_part(
                 spin_freely(aug, charts, w.near, q0, p0, q1, p1, dt, fast)
                 early = _overtaken(t, w, impulse)
                 _end_contacts(own.n_links, aug, w, end, origin, q1)
-                if openness(aug, q1, w.h0, w.x) > MANIFOLD.max_open:
+                if openness(aug, q1, w.h0, w.x) > MANIFOLD.max_open or _pushes_afar(t, w, impulse):
                     got = -1
             if got < 0 and (firm or stretches):  # by the way of figures that do not touch, which knows what to do
                 extend_elimination(own, t)

@@ -70,11 +70,21 @@ def _part_work(n, nq, nl, size, room, charts, fast):
 
 
 @bare
-def _short_enough(spin, length):
-    """`length` halved until balls that turn by `spin` [rad] in a whole step turn little enough in that share of it."""
-    while length > 1 and spin * length > FAST_TURNS.part * MANIFOLD.parts:
+def _short_enough(spin, length, least):
+    """`length` halved until balls that turn by `spin` [rad] in a whole step turn little enough in that share of it, or it is the
+    `least`: bodies in the air spin at any rate."""
+    while length > least and spin * length > FAST_TURNS.part * MANIFOLD.parts:
         length //= 2
     return length
+
+
+@bare
+def _acts(t, lam):
+    """Whether a contact acts."""
+    out = False
+    for k in range(t.number[0]):
+        out |= lam[t.head[k]] > 0.0
+    return out
 
 
 @bare
@@ -185,7 +195,7 @@ def touch_rollout(
         for c in range(nl):
             sums[c] = 0.0
         got, at, stuck, bounces, logged, recharted, T, V = 0, 0, False, True, done[1], False, 0.0, 0.0
-        length = _short_enough(too_fast(own, q[0], q[1], 1.0, fast, ROLLOUT.max_turn), MANIFOLD.parts)
+        length = _short_enough(too_fast(own, q[0], q[1], 1.0, fast, ROLLOUT.max_turn), MANIFOLD.parts, MANIFOLD.firm)
         if done[1] + laid.route.shape[0] * laid.route.shape[1] + (t.number[0] if k > 0 else 0) > ints.shape[0]:
             break
         while at < MANIFOLD.parts:
@@ -194,7 +204,7 @@ def touch_rollout(
                 q1[i] = guess[i] if length == MANIFOLD.parts else qa[i] + part * va[i]
             for i in range(n, nq):
                 q1[i] = K[k, i - n] - (K[k, i - n] - q[0, i]) * (MANIFOLD.parts - at - length) / MANIFOLD.parts
-            firm = stuck or length == 1
+            firm = stuck or length <= MANIFOLD.firm
             bits_now = solve_part(
                 own, parts, world, laid, t, memory, w, lone, origin, start, end, near, qa, pa, va, U[k], part, share, kappa,
                 tolerance, q1, part_work.first, part_work.pulled, impulse,
@@ -202,11 +212,14 @@ def touch_rollout(
             )  # fmt: skip
             if t.number[3] > 0:
                 break
-            if bits_now < 0:
+            met = bits_now >= 0 and _acts(t, impulse)
+            whirled = met and length > 1 and (not stuck or nq == n) and too_fast(own, q1, qa, 1.0, fast, ROLLOUT.max_turn) > 0.0
+            torn = bits_now >= 0 and bounces and bounce(t)  # in parts of a part, what bounces would leave so many times as fast
+            if bits_now < 0 or whirled or (torn and length > 1 and bits_now & STEP_BITS.divided):
                 length //= 2
                 forget_start(near)
                 continue
-            if bits_now & STEP_BITS.held and bounces and bounce(t):  # nothing bounces where there is no room
+            if torn and bits_now & (STEP_BITS.held | STEP_BITS.divided):  # nothing bounces where there is no room
                 bounces = False
                 forget_start(near)
                 continue
@@ -235,7 +248,9 @@ def touch_rollout(
             at += length
             got |= bits_now if length == MANIFOLD.parts else bits_now | STEP_BITS.divided
             stuck |= bits_now & STEP_BITS.held > 0
-            length = MANIFOLD.parts - at if stuck else _short_enough(spin, at & -at)
+            length = _short_enough(spin, at & -at, 1 if met else MANIFOLD.firm)
+            if stuck:  # a puppeteer who asks for too much would be held back in every part
+                length = MANIFOLD.parts - at if nq > n else min(length, MANIFOLD.firm)
             if at < MANIFOLD.parts and (recharted or spin > 0.0):
                 if not recharted:
                     _copy_charts(charts, part_work.charts)
