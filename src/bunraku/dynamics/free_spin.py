@@ -31,11 +31,33 @@ def spin_freely(tree, charts, near, q0, p0, q1, p1, dt, fast):
 
     `fast` is what `fast_turns` returns. Returns how many bodies there are.
     """
-    count = 0
+    some = False
     for k in range(tree.balls.shape[0]):
-        i = tree.joints[tree.balls[k]].variable
-        if fast[k] == FAST_TURNS.free and not centred(charts, k) and turn(q1, q0, i) > 0.5 * fast[k]:
-            count += _spin(tree, near, q0, p0, q1, p1, dt, k)
+        some |= _turns(tree, charts, q0, q1, fast, k)
+    return _spin_all(tree, charts, near, q0, p0, q1, p1, dt, fast) if some else 0
+
+
+@bare
+def _turns(tree, charts, q0, q1, fast, k):
+    """Whether ball k is that of a free body that turns fast, in a chart that is centred because it does."""
+    i = tree.joints[tree.balls[k]].variable
+    return fast[k] == FAST_TURNS.free and not centred(charts, k) and turn(q1, q0, i) > 0.5 * fast[k]
+
+
+@unit("int64", allocates=True)
+def _spin_all(tree, charts, near, q0, p0, q1, p1, dt, fast):
+    """`spin_freely` where a body turns fast."""
+    held, slides, count = np.zeros(tree.joints.shape[0], np.bool_), np.empty(3, np.int64), 0
+    along, M, T = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    for c in range(near.shape[0]):
+        if near[c] and tree.links[c].normal < 0:
+            for s in range(1, tree.support[c, 0] + 1):
+                held[tree.support[c, s]] = True
+    for k in range(tree.balls.shape[0]):
+        if _turns(tree, charts, q0, q1, fast, k):
+            last = _last_of(tree, k)
+            if not held[last]:
+                count += _spin(tree, q0, p0, q1, p1, dt, k, last, slides, along, M, T)
     return count
 
 
@@ -48,17 +70,6 @@ def _last_of(tree, k):
             last = j
             break
     return last
-
-
-@bare
-def _is_held(tree, near, joint):
-    """Whether a link that is `near` moves this joint."""
-    held = False
-    for c in range(near.shape[0]):
-        if near[c]:
-            for s in range(1, tree.support[c, 0] + 1):
-                held |= tree.support[c, s] == joint
-    return held
 
 
 @inline
@@ -77,14 +88,13 @@ def _by_inertia(I, x):
     )  # fmt: skip
 
 
-@unit("int64", allocates=True)
-def _spin(tree, near, q0, p0, q1, p1, dt, k):
-    """The same of ball k. Returns 1, or 0 where it does not spin freely."""
-    last, i = _last_of(tree, k), tree.joints[tree.balls[k]].variable
-    joint, c = tree.joints[last], (tree.joints[last].com[0], tree.joints[last].com[1], tree.joints[last].com[2])
-    slides, along, end, other = np.empty(3, np.int64), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+@bare
+def _spin(tree, q0, p0, q1, p1, dt, k, last, slides, along, end, other):
+    """The same of ball k, whose third joint is `last`; the others are scratch. Returns 1, or 0 where it does not spin freely."""
+    joint, i = tree.joints[last], tree.joints[tree.balls[k]].variable
+    c = joint.com[0], joint.com[1], joint.com[2]
     shifted = dot3(c, c) > 0.0
-    if _is_held(tree, near, last) or (shifted and not _drifts(tree, k, along, slides, end, other)):
+    if shifted and not _drifts(tree, k, along, slides, end, other):
         return 0
     start, linear, after = ball_rotation(q0[i], q0[i + 1], q0[i + 2]), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for s in range(3 if shifted else 0):

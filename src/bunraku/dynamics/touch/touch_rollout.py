@@ -212,8 +212,11 @@ def touch_rollout(
             )  # fmt: skip
             if t.number[3] > 0:
                 break
-            met = bits_now >= 0 and _acts(t, impulse)
-            whirled = met and length > 1 and (not stuck or nq == n) and too_fast(own, q1, qa, 1.0, fast, ROLLOUT.max_turn) > 0.0
+            met, spin = bits_now >= 0 and _acts(t, impulse), 0.0
+            if bits_now >= 0:
+                spin = too_fast(own, q1, qa, MANIFOLD.parts / length, fast, ROLLOUT.max_turn)
+            whirled = met and not single and length > 1 and (not stuck or nq == n)  # by what it hit, further than was foreseen
+            whirled = whirled and spin * length > FAST_TURNS.part * MANIFOLD.parts
             torn = bits_now >= 0 and bounces and bounce(t)  # in parts of a part, what bounces would leave so many times as fast
             if bits_now < 0 or whirled or (torn and length > 1 and bits_now & STEP_BITS.divided):
                 length //= 2
@@ -233,7 +236,6 @@ def touch_rollout(
                 look_along(laid, t, w.R, w.p, origin, w.x, w.f, True)
             leaving(own, world, t, w, rate, part, speed)
             remember(memory, t, impulse, w.alive, w.slides, speed)
-            spin = too_fast(own, q1, qa, MANIFOLD.parts / length, fast, ROLLOUT.max_turn)
             for i in range(nq):
                 va[i], w.qm[i] = (q1[i] - qa[i]) / part, 0.5 * (q1[i] + qa[i])
                 qa[i] = q1[i]
