@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 
 Pairs = dict[tuple[str, str], tuple[float, float]]
+_SPOOL = 10.0  # [m] of a string and its way to the spool together, when it is taut
 
 
 class CoulombContact:
@@ -34,10 +35,11 @@ class CoulombContact:
         self.model, self.pairs, self.friction, self.crawl = model, pairs, friction, crawl
         self.damping = 0.2 * mass / step
         self.stiffness = self.damping / (5000.0 * step)
+        self.pressed: list[tuple[int, int, Array]] = []
 
     def push(self, data: mujoco.MjData) -> None:
         """Forces of all pairs of geoms, added to data.qfrc_applied."""
-        ends = np.zeros(6)
+        ends, self.pressed = np.zeros(6), []
         for a, b in self.pairs:
             depth = -mujoco.mj_geomDistance(self.model, data, a, b, 0.01, ends)
             if depth <= 0.0:
@@ -48,6 +50,7 @@ class CoulombContact:
             push = max(0.0, self.stiffness * depth - self.damping * float(n @ v))
             slip = v - (n @ v) * n
             force = push * (n - self.friction * slip / max(float(np.linalg.norm(slip)), self.crawl))
+            self.pressed.append((*bodies, push * n))
             for body, sign in zip(bodies, (-1.0, 1.0), strict=True):
                 mujoco.mj_applyFT(self.model, data, sign * force, np.zeros(3), at, body, data.qfrc_applied)
 
@@ -117,8 +120,10 @@ class Adhesion:
 def mujoco_model(figure: Figure, q: Array, pairs: Pairs, step: float) -> mujoco.MjModel:
     """`figure` on a floor at z = 0; shapes that collide of each pair of frames meet, or of a frame and "floor".
 
-    Limits of joints, which our simulation does not know, are off. Strings are limits of tendons. Contacts are damped three times
-    more than critically: what is damped critically bounces with a restitution of e⁻² = 0.135 where the spring cannot pull.
+    Strings are limits of tendons, which run on from the spindle to a spool: a slide that winds them. If limits themselves changed, a
+    string that is paid out would be jerked, since MuJoCo damps the rate of a tendon, not that beside the rate of its limit.
+    Strings, stops of joints and contacts are damped three times more than critically: what is damped
+    critically bounces with a restitution of e⁻² = 0.135 where the spring cannot pull.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BunrakuWarning)
@@ -127,12 +132,19 @@ def mujoco_model(figure: Figure, q: Array, pairs: Pairs, step: float) -> mujoco.
         spec.delete(actuator)
     for key in list(spec.keys):
         spec.delete(key)
+    firm, full = [4.0 * step, 3.0], [0.95, 0.95, 1e-4, 0.5, 2.0]
     for joint in spec.joints:
-        joint.limited = mujoco.mjtLimited.mjLIMITED_FALSE
-    taut, firm, full = [4.0 * step, 1.0], [4.0 * step, 3.0], [0.95, 0.95, 1e-4, 0.5, 2.0]
+        if f"{joint.name}.upper" not in figure.compiled.link_names:  # our simulation has no stops within ball joints
+            joint.limited = mujoco.mjtLimited.mjLIMITED_FALSE
+        joint.solref_limit, joint.solimp_limit = firm, full
     for tendon in spec.tendons:
-        tendon.limited, tendon.range = mujoco.mjtLimited.mjLIMITED_TRUE, [0.0, 1.0]
-        tendon.solref_limit, tendon.solimp_limit = taut, full
+        tendon.limited, tendon.range = mujoco.mjtLimited.mjLIMITED_TRUE, [0.0, _SPOOL]
+        tendon.solref_limit, tendon.solimp_limit = firm, full
+        end = spec.site(f"{tendon.name}:1")
+        spool = end.parent.add_body(name=f"{tendon.name}:spool", pos=end.pos, mass=1.0, inertia=[1.0, 1.0, 1.0])
+        spool.add_joint(name=f"{tendon.name}:spool", type=mujoco.mjtJoint.mjJNT_SLIDE, axis=[0.0, 0.0, 1.0], armature=100.0)
+        spool.add_site(name=f"{tendon.name}:2", pos=[0.0, 0.0, _SPOOL])
+        tendon.wrap_site(f"{tendon.name}:2")
     spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[9, 9, 1])
     geoms: dict[str, list[str]] = {"floor": ["floor"]}
     for k, geom in enumerate(spec.geoms):
@@ -181,13 +193,13 @@ def performed_in_mujoco(
     figure, q, t = motion.only.figure, motion.only.q, motion.t
     model = mujoco_model(figure, q[0], pairs, step)
     data = mujoco.MjData(model)
-    names = [model.joint(j).name for j in range(model.njnt)]
-    order = [figure.index(name) for name in names]
-    n = figure.n_dynamic
-    assert order[:n] == list(range(n))
-    strings = [figure.index(rope.variable or "") for rope in figure.strings]
-    assert [model.tendon(k).name for k in range(model.ntendon)] == [rope.name for rope in figure.strings]
-    data.qpos[:] = q[0, order]
+    n, names = figure.n_dynamic, [model.joint(j).name for j in range(model.njnt)]
+    assert names[:n] == list(figure.names[:n])
+    ropes = {f"{rope.name}:spool": figure.index(rope.variable or "") for rope in figure.strings}
+    moved = [ropes[name] if name in ropes else figure.index(name) for name in names[n:]]
+    hands = CubicSpline(t, q[:, moved] * [-1.0 if name in ropes else 1.0 for name in names[n:]])
+    rates = hands.derivative()
+    data.qpos[:n] = q[0, :n]
     out = [data.qpos[:n].copy()]
     contacts: list[CoulombContact | Adhesion] = [
         CoulombContact(model, geoms_of(model, a, b), friction, mass=float(model.body(a).mass[0]), step=step)
@@ -195,13 +207,10 @@ def performed_in_mujoco(
     ]
     contacts += [Adhesion(model, geoms_of(model, a, b), force) for (a, b), force in (holds or {}).items()]
     rolls = [RollingResistance(model, geoms_of(model, a, b), arm) for (a, b), (_, arm) in pairs.items() if arm > 0.0]
-    hands = CubicSpline(t, q[:, n:])
-    rates, moved, wound = hands.derivative(), [i - n for i in order[n:]], [i - n for i in strings]
     for k in range(len(t) - 1):
         for s in range(round(float(t[k + 1] - t[k]) / step)):
             now = float(t[k]) + s * step
-            data.qpos[n:], data.qvel[n:] = hands(now)[moved], rates(now)[moved]
-            model.tendon_range[:, 1] = hands(now + step)[wound]
+            data.qpos[n:], data.qvel[n:] = hands(now), rates(now)
             mujoco.mj_step1(model, data)
             data.qfrc_applied[:] = 0.0
             for contact in (*contacts, *rolls):

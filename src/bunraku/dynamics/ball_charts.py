@@ -116,6 +116,17 @@ def _transposed_times(A, B, out):
 
 
 @bare
+def _straighten(A, out):
+    """A (3 − AᵀA)/2: the rotation that A is but for rounding, which would add up over thousands of charts."""
+    for r in range(3):
+        for c in range(3):
+            x = 1.5 * A[r, c]
+            for k in range(3):
+                x -= 0.5 * A[r, k] * (A[0, k] * A[0, c] + A[1, k] * A[1, c] + A[2, k] * A[2, c])
+            out[r, c] = x
+
+
+@bare
 def recentre(tree, home, C, q, p, history, fast):
     """Re-centres the charts that need it, and brings home those that may. Returns how many changed.
 
@@ -155,7 +166,10 @@ def _move_chart(tree, home, C, q, p, history, k, near_pole, turns):
     a, b, c = angles(M)
     if turns:
         _half_further(R, history, i, T)
-        _times(C[k], T, to)
+        _times(C[k], T, R)
+        _straighten(R, to)
+        _transposed_times(C[k], to, T)
+        rotation(q[i], q[i + 1], q[i + 2], R)
         _transposed_times(T, R, M)
         a, b, c = angles(M)
     elif not centred(C, k) and abs(b) < CHART_ANGLES.come_home:

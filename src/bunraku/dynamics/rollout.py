@@ -14,6 +14,7 @@ import numpy as np
 from bunraku.dynamics.ball_charts import apply_chart, outside, recentre, unwind
 from bunraku.dynamics.elastic import elastic_energy
 from bunraku.dynamics.fast_turns import fast_turns, is_off_centre, turning_parts
+from bunraku.dynamics.free_spin import spin_freely
 from bunraku.dynamics.lagrangian import energies, momenta, total_mass
 from bunraku.dynamics.variational import begin, step, workspace
 from bunraku.dynamics.yielding_step import openness, yielding
@@ -152,6 +153,7 @@ def turn_in_parts(tree, home, charts, w, o, q0, p0, u, dt, share, kappa, q1, lam
         for k in range(nq - n):
             q1[n + k] = asked[k] - (asked[k] - first[k]) * (parts - part - 1) / parts
         bits |= advance(tree, w, o, q0, p0, u, part_dt, share, kappa * parts, q1, lam, p1, tolerance)
+        spin_freely(tree, charts, w.near, q0, p0, q1, p1, part_dt, fast)
         for i in range(nq):
             w.vq[i], w.qm[i] = (q1[i] - q0[i]) / part_dt, 0.5 * (q1[i] + q0[i])
         T, V = energy(tree, w, o, w.qm, w.vq)
@@ -323,7 +325,9 @@ def rollout(tree, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P, L,
                     lam[c] = 0.0
                     w.alive[c] = False
                 begin(own, w, origin, q[0])
-        if parts > 1:
+        if parts == 1:
+            spin_freely(own, charts, w.near, q[0], p, q1, p1, dt, fast)
+        else:
             got = turn_in_parts(
                 own, home, charts, w, origin, q[0], p, U[k], dt, share, kappa, q1, lam, p1, tolerance, parts, seen, before, fast,
                 mean,

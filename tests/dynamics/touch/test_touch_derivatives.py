@@ -163,6 +163,15 @@ def test_derivatives_are_difference_quotients(shape: str, other: str, rocks: Pat
     assert Meeting(made, scene, V, 0.1 if slides else 5.0, 2).error() < 1e-7
 
 
+@pytest.mark.parametrize(("shape", "other", "seed"), [("capsule", "block", 0), ("box", "drum", 6)])
+def test_derivatives_of_steps_in_parts_in_which_a_body_turns(shape: str, other: str, seed: int, rocks: Path) -> None:
+    """All parts stay in the coordinates in which the derivative is taken."""
+    made, scene = meeting(shape, other, rocks, seed)
+    met = Meeting(made, scene, V, 0.0, 2)
+    assert len(met.after(np.concatenate([met.q, met.p]), derivatives=True).modes) > 1
+    assert met.error(directions=2) < 1e-7
+
+
 @pytest.mark.slow
 @FRICTION
 @pytest.mark.parametrize("seed", range(9))

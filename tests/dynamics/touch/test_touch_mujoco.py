@@ -173,6 +173,21 @@ def furthest(motion: Motion, theirs: Array) -> dict[str, float]:
     return out
 
 
+def test_a_string_is_paid_out_and_a_knee_meets_its_stop_as_in_mujoco() -> None:
+    """All joints, for a quarter of a second: what rechecks kicks there knows strings that are wound and stops of joints as we do."""
+    puppet = bunraku.library.marionette25()
+    rest = dict(zip(puppet.names, puppet.start, strict=True))
+    hands = {"right_leg_y": lambda t: rest["right_leg_y"] - 0.1 * ramp(t, 0.0, 0.3),
+             "right_leg_length": lambda t: rest["right_leg_length"] + 0.04 * ramp(t, 0.0, 0.3)}  # fmt: skip
+    motion = bunraku.simulate(puppet, hands, duration=0.25, dt=1.25e-3)
+    q, knee = motion.only.q, puppet.index("rknee_rx")
+    assert q[0, knee] < -0.2
+    assert q[:, knee].max() == pytest.approx(0.0, abs=1e-9)
+    assert motion.tension[-40:, [rope.name for rope in puppet.strings].index("right_leg")].min() == 0.0
+    theirs = performed_in_mujoco(motion, {}, step=1.25e-4)
+    np.testing.assert_allclose(theirs, q[:, : puppet.n_dynamic], atol=2e-3)
+
+
 @pytest.mark.slow
 def test_a_puppet_sits_down_as_in_mujoco() -> None:
     """Its strings get longer until it sits on a chair, which stands on the floor and may move: the whole of it, for three seconds.

@@ -15,7 +15,7 @@ from bunraku.spatial.algebra import dot3, sub3
 @bare
 def pair_contacts(t, world, chain, start, end, at, o, a, b, reach, polygon):
     """Adds the contacts of a and b whose features are less than `reach` apart, as they are placed `at` the start or the end."""
-    if _far(world, at, a, b, reach):
+    if are_far(world, at, a, b, reach):
         return
     ka, kb = world.kind[a], world.kind[b]
     if ka > kb:
@@ -33,7 +33,7 @@ def pair_contacts(t, world, chain, start, end, at, o, a, b, reach, polygon):
 
 
 @bare
-def _far(world, at, a, b, reach):
+def are_far(world, at, a, b, reach):
     """Whether the capsules around two bodies are more than `reach` apart; a half-space is never far."""
     if world.kind[a] == BODY.half_space or world.kind[b] == BODY.half_space:
         return False

@@ -129,7 +129,7 @@ class NearBodies(NamedTuple):
     pairs: Any
     """(capacity, 2) near pairs."""
     count: Any
-    """(1,) how many there are."""
+    """(2,) how many there are, and of how many no features were found that may meet, although these may."""
     put: Any
     """(bodies, 2) whether features of each are placed at the start and at the end of the step."""
     turned: Any
@@ -204,8 +204,10 @@ class ManifoldOptions(NamedTuple):
     """Its mark in Contacts.plane."""
     max_rounds: int = 12
     """Times that a step is solved with more contacts, at most."""
-    parts: int = 16
+    parts: int = 256
     """Parts of a step that cannot be taken at once, at most; a power of two."""
+    firm: int = 16
+    """How many of these make a part that is not divided any more, unless bodies that touch whirl in it; a power of two."""
     unlike: float = 1e-4
     """How much deeper than the shallowest contact of a cylinder another of the same pair may be, and count [m]."""
     overtaken: float = 1e-5
@@ -259,7 +261,7 @@ def near_room(world, watch, capacity):
     m = world.kind.shape[0]
     return NearBodies(
         order=np.arange(m), low=np.empty((m, 3)), high=np.empty((m, 3)), pairs=np.empty((capacity, 2), np.int64),
-        count=np.zeros(1, np.int64), put=np.zeros((m, 2), np.bool_), turned=np.empty(m), known_turn=np.zeros(m, np.bool_),
+        count=np.zeros(2, np.int64), put=np.zeros((m, 2), np.bool_), turned=np.empty(m), known_turn=np.zeros(m, np.bool_),
         known=np.zeros(3, np.bool_), polygon=np.empty((2, 64, 4)), watched=watch.watched, concerned=watch.concerned,
         until=watch.until, travelled=watch.travelled, last_c=watch.last_c, last_R=watch.last_R,
     )  # fmt: skip

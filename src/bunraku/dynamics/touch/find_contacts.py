@@ -6,7 +6,7 @@ import math
 
 from bunraku.collision.manifold.broad_phase import near_pairs_of, put_bodies, put_centres, put_features, put_once
 from bunraku.collision.manifold.contact_rows import put_away, rub_from
-from bunraku.collision.manifold.pair_contacts import pair_contacts
+from bunraku.collision.manifold.pair_contacts import are_far, pair_contacts
 from bunraku.collision.manifold.round_features import inside_face
 from bunraku.collision.manifold.support import apart_along
 from bunraku.collision.manifold.touch_arrays import BODY, MANIFOLD, KnownStart, near_room, place_room
@@ -38,24 +38,28 @@ def find_contacts(tree, world, t, joints, q0, q1, o, start, end, near):
     for a in range(world.kind.shape[0]):
         near.put[a, 0] = near.put[a, 1] = near.known_turn[a] = False
     count = near_pairs_of(world, o, start, end, near)
-    near.count[0] = count
+    near.count[0], near.count[1] = count, 0
     if count > near.pairs.shape[0]:
         t.number[3] = 1
         return
     for k in range(count):
-        _find_early(tree, world, t, o, start, end, near, near.pairs[k, 0], near.pairs[k, 1])
+        near.count[1] += _find_early(tree, world, t, o, start, end, near, near.pairs[k, 0], near.pairs[k, 1])
 
 
 @bare
 def _find_early(tree, world, t, o, start, end, near, a, b):
-    """Contacts of a and b by the features that they have at the start, as far as they may come within the step."""
+    """Contacts of a and b by the features that they have at the start, as far as they may come within the step.
+
+    Returns 1 where there are none although they may meet: a corner beyond the rim of a cylinder is beside neither its mantle nor
+    its end.
+    """
     way, away = 0.0, 0.0
     for i in range(3):
         way += (end.c[a, i] - start.c[a, i] - end.c[b, i] + start.c[b, i]) ** 2
         away += (start.c[a, i] - start.c[b, i]) ** 2
     reach = MANIFOLD.reach + math.sqrt(way)
     if away > (world.bound[a] + world.bound[b] + reach) ** 2:
-        return
+        return 0
     for body in (a, b):
         put_once(world, o, start, near.put, body, 0)
         if not near.known_turn[body]:
@@ -65,7 +69,9 @@ def _find_early(tree, world, t, o, start, end, near, a, b):
         put_once(world, o, end, near.put, a, 1)
         put_once(world, o, end, near.put, b, 1)
     reach += near.turned[a] + near.turned[b]
+    before = t.number[0]
     pair_contacts(t, world, tree.chain, start, end, start, o, a, b, reach, near.polygon)
+    return 1 if t.number[0] == before and _has_rim(world, a, b) and not are_far(world, start, a, b, reach) else 0
 
 
 @bare
@@ -84,10 +90,17 @@ def _all_known(world, a, b):
     return kb == BODY.point or (kb == BODY.half_space and ka <= BODY.polytope)
 
 
+@woven
+def _has_rim(world, a, b):
+    """Whether a or b is a cylinder, and neither a half-space."""
+    ka, kb = world.kind[a], world.kind[b]
+    return (ka == BODY.cylinder or kb == BODY.cylinder) and ka != BODY.half_space and kb != BODY.half_space
+
+
 @bare
-def needs_look(world, t):
-    """Whether a contact is of bodies that may meet by other features than those that were near at the start."""
-    unsure = False
+def needs_look(world, t, near):
+    """Whether bodies may meet by other features than those that were near at the start."""
+    unsure = near.count[1] > 0
     for k in range(t.number[0]):
         unsure |= not _all_known(world, t.key[k, 0], t.key[k, 1])
     return unsure
@@ -108,10 +121,10 @@ def find_more(tree, world, t, o, start, end, near, as_guessed):
 
     Where two bodies had no contact yet, it was not known how far they would come: then their features at the start count. Otherwise
     they are in each other by features that they have at the end only. Where the step ended `as_guessed`, bodies without contacts
-    are still apart, and of the others some can meet by no other features: only the rest needs a look.
+    are still apart, but for cylinders, and of the others some can meet by no other features: only the rest needs a look.
     """
     before = t.number[0]
-    if as_guessed and not needs_look(world, t):
+    if as_guessed and not needs_look(world, t, near):
         return 0
     put_centres(world, o, end, near)
     _put_half_spaces(world, o, end)
@@ -125,7 +138,8 @@ def find_more(tree, world, t, o, start, end, near, as_guessed):
         near.put[a, 1] = False
     for k in range(count):
         a, b = near.pairs[k, 0], near.pairs[k, 1]
-        if as_guessed and (_all_known(world, a, b) or not _knows(t, before, a, b)):
+        missed = near.count[1] > 0 and _has_rim(world, a, b)
+        if as_guessed and (_all_known(world, a, b) or not (missed or _knows(t, before, a, b))):
             continue
         for body in near.pairs[k]:
             put_once(world, o, start, near.put, body, 0)

@@ -84,6 +84,9 @@ def touch_step_once(
 ) -> TouchStep:  # fmt: skip
     """One step of `figure` from (`q0`, `p0`) to the kinematic variables `k1`, among bodies that it touches.
 
+    It stays in the coordinates of the file. `simulate` follows free bodies that turn fast with coordinates of their own, and takes
+    such steps in parts, so that it errs less: the two differ by about the square of the angle by which a body turns in the step.
+
     scene: what is around, as of `simulate`
     touch: which bodies touch, as of `simulate`
     dt: the time step [s]
@@ -99,6 +102,7 @@ def touch_step_once(
     assert rules is not None
     simulation = TouchSimulation(figure, q0, scene=scene, touch=rules, dt=dt, share=share)
     simulation._charts[:], simulation._q[:], simulation._p[:] = np.eye(3), simulation.q, np.asarray(p0, float)
+    simulation._single = True
     u = np.zeros(len(figure.forces)) if forces is None else np.asarray(forces, float)
     hands = simulation.q[figure.n_dynamic :] if not np.size(k1) else np.asarray(k1, float)
     before = simulation.copy()
@@ -139,7 +143,7 @@ def _divided(before: TouchSimulation, begun: float, share: float, dt: float, han
     part, bits = _take(trial, begun, share, q0, q0[n:] + (hands - q0[n:]) * share / (1.0 - begun), u)
     if not bits & (STEP_BITS.divided | STEP_BITS.held | STEP_BITS.frozen):
         return [part]
-    if share * MANIFOLD.parts < 1.5:
+    if share * MANIFOLD.parts < 1.5 * MANIFOLD.firm:
         raise BunrakuError(f"{figure.name}: the step has no derivative here: not even in short parts\n  advice: start elsewhere")
     halves = _divided(before, begun, 0.5 * share, dt, hands, u)
     return halves + _divided(_go_on(halves[-1], 0.5 * share * dt), begun + 0.5 * share, 0.5 * share, dt, hands, u)

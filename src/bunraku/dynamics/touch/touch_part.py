@@ -16,6 +16,7 @@ from bunraku.collision.manifold.shared_planes import share_planes
 from bunraku.collision.manifold.touch_arrays import MANIFOLD, KnownStart
 from bunraku.dynamics.elastic import has_elastic
 from bunraku.dynamics.fast_turns import furthest_turn
+from bunraku.dynamics.free_spin import spin_freely
 from bunraku.dynamics.rollout import ROLLOUT, STEP_BITS, advance, further
 from bunraku.dynamics.touch.contact_memory import recall
 from bunraku.dynamics.touch.find_contacts import act_between, drop_ghosts, find_contacts, find_more, leaps
@@ -194,16 +195,27 @@ def _overtaken(t, w, lam):
     return worst
 
 
+@bare
+def _pushes_afar(t, w, lam):
+    """Whether a contact acts that is open at the end of the step, which no solution has: where bodies turn far, an impulse at the
+    start may close the gap that it should open."""
+    out = False
+    for k in range(t.number[0]):
+        out |= lam[t.head[k]] > 0.0 and w.h0[t.head[k]] < -MANIFOLD.false
+    return out
+
+
 @inline
 def solve_part(
     own, parts, world, laid, t, memory, w, lone, origin, start, end, near, q0, p0, v0, u, dt, share, kappa, tolerance, q1, guess,
-    pulled, impulse, live, slides, p1, rate, old, firm, bounces,
+    pulled, impulse, live, slides, p1, rate, old, charts, fast, firm, bounces,
 ):  # fmt: skip
     """One step of length dt from (q0, p0) with the rates v0 before; q1 holds the guess, and its kinematic part what is asked for.
 
     Returns bits, or −1 where it should be taken in shorter parts: Newton's method found nothing, bodies are still in each other,
     may have passed through each other, or something acts that was already in the way at the start. Where it is `firm`, the figure
     goes as near as it can instead, and stays where it is at worst. t.number[3] says that there was no room for all contacts.
+    Bodies that nothing touches spin as they do freely, in `charts` that are centred because they turn `fast`.
     Where near.known says so, `end` has the joints at q1. `guess` and `pulled` are scratch: q1 as it comes, and p0 with the pull of
     adhesion.
     """
@@ -235,7 +247,7 @@ def solve_part(
             if not firm and got & STEP_BITS.divided and furthest_turn(own, q1, q0) > ROLLOUT.max_turn:
                 return -1  # charts of ball joints may change between shorter parts
             _copy_end(own, lone, w)
-            if own.n_links > 0:
+            if spin_freely(own, charts, lone.near, q0, p0, q1, p1, dt, fast) == 0 and own.n_links > 0:
                 _copy_joints(lone, end)
             else:
                 place(own.joints, 0, own.joints.shape[0], q1, origin, end.R, end.p, end.S)
@@ -255,9 +267,10 @@ def solve_part(
                     )  # fmt: skip
                 placed = False
             if got >= 0:
+                spin_freely(aug, charts, w.near, q0, p0, q1, p1, dt, fast)
                 early = _overtaken(t, w, impulse)
                 _end_contacts(own.n_links, aug, w, end, origin, q1)
-                if openness(aug, q1, w.h0, w.x) > MANIFOLD.max_open:
+                if openness(aug, q1, w.h0, w.x) > MANIFOLD.max_open or _pushes_afar(t, w, impulse):
                     got = -1
             if got < 0 and (firm or stretches):  # by the way of figures that do not touch, which knows what to do
                 extend_elimination(own, t)
@@ -268,6 +281,7 @@ def solve_part(
                 for i in range(n, nq):
                     q1[i] = guess[i]
                 got = advance(aug, whole, origin, q0, pulled, u, dt, share, kappa, q1, impulse, p1, tolerance)
+                spin_freely(aug, charts, whole.near, q0, p0, q1, p1, dt, fast)
                 _end_contacts(own.n_links, aug, w, end, origin, q1)
                 _copy_end(aug, whole, w)
                 keep(heavy)

@@ -70,11 +70,21 @@ def _part_work(n, nq, nl, size, room, charts, fast):
 
 
 @bare
-def _short_enough(spin, length):
-    """`length` halved until balls that turn by `spin` [rad] in a whole step turn little enough in that share of it."""
-    while length > 1 and spin * length > FAST_TURNS.part * MANIFOLD.parts:
+def _short_enough(spin, length, least):
+    """`length` halved until balls that turn by `spin` [rad] in a whole step turn little enough in that share of it, or it is the
+    `least`: bodies in the air spin at any rate."""
+    while length > least and spin * length > FAST_TURNS.part * MANIFOLD.parts:
         length //= 2
     return length
+
+
+@bare
+def _acts(t, lam):
+    """Whether a contact acts."""
+    out = False
+    for k in range(t.number[0]):
+        out |= lam[t.head[k]] > 0.0
+    return out
 
 
 @bare
@@ -119,14 +129,16 @@ def _log_strings(b, k, count, ints, floats):
 
 @kernel
 def touch_rollout(
-    tree, tree_parts, bodies, watch, strings, contacts, contact_memory, q, p, lam, charts, alive, K, U, dt, share, tolerance, Q, P,
-    L, G, En, states, bits, ints, floats, done,
+    tree, tree_parts, bodies, watch, strings, contacts, contact_memory, q, p, lam, charts, alive, K, U, dt, share, tolerance,
+    single, Q, P, L, G, En, states, bits, ints, floats, done,
 ):  # fmt: skip
     """`rollout` with `bodies` that may touch, and `strings` that may lie on bodies.
 
     Contacts that act are rows of `ints` (step, bodies a and b) and of
     `floats` (impulse along the normal, across it, gap, point, normal from b to a). So are bodies on which strings lie at the end of
     a step: (step, −1 − string, body) and (where it meets the body, where it leaves it).
+
+    Charts of balls that turn fast stay where they are in a `single` step, whose derivative could not follow them.
 
     done = (steps, rows of contacts, 1 where there was too little room for contacts): it ends early where there is no room for more.
     """
@@ -145,6 +157,9 @@ def touch_rollout(
         part_work.q1, part_work.qa, part_work.va, part_work.guess, part_work.p1, part_work.pa, part_work.sums,
     )  # fmt: skip
     fast, impulse, old, live, slides = part_work.fast, part_work.impulse, part_work.old, part_work.live, part_work.slides
+    if single:
+        for k in range(fast.shape[0]):
+            fast[k] = np.inf
     rate, speed = part_work.rate, part_work.speed
     seen, out = np.empty(nq), np.empty(nq)
     owned_start, owned_end = place_room(home.shape[0], world), place_room(home.shape[0], world)
@@ -180,7 +195,7 @@ def touch_rollout(
         for c in range(nl):
             sums[c] = 0.0
         got, at, stuck, bounces, logged, recharted, T, V = 0, 0, False, True, done[1], False, 0.0, 0.0
-        length = _short_enough(too_fast(own, q[0], q[1], 1.0, fast, ROLLOUT.max_turn), MANIFOLD.parts)
+        length = _short_enough(too_fast(own, q[0], q[1], 1.0, fast, ROLLOUT.max_turn), MANIFOLD.parts, MANIFOLD.firm)
         if done[1] + laid.route.shape[0] * laid.route.shape[1] + (t.number[0] if k > 0 else 0) > ints.shape[0]:
             break
         while at < MANIFOLD.parts:
@@ -189,19 +204,25 @@ def touch_rollout(
                 q1[i] = guess[i] if length == MANIFOLD.parts else qa[i] + part * va[i]
             for i in range(n, nq):
                 q1[i] = K[k, i - n] - (K[k, i - n] - q[0, i]) * (MANIFOLD.parts - at - length) / MANIFOLD.parts
-            firm = stuck or length == 1
+            firm = stuck or length <= MANIFOLD.firm
             bits_now = solve_part(
                 own, parts, world, laid, t, memory, w, lone, origin, start, end, near, qa, pa, va, U[k], part, share, kappa,
                 tolerance, q1, part_work.first, part_work.pulled, impulse,
-                live, slides, p1, rate, old, firm, bounces,
+                live, slides, p1, rate, old, charts, fast, firm, bounces,
             )  # fmt: skip
             if t.number[3] > 0:
                 break
-            if bits_now < 0:
+            met, spin = bits_now >= 0 and _acts(t, impulse), 0.0
+            if bits_now >= 0:
+                spin = too_fast(own, q1, qa, MANIFOLD.parts / length, fast, ROLLOUT.max_turn)
+            whirled = met and not single and length > 1 and (not stuck or nq == n)  # by what it hit, further than was foreseen
+            whirled = whirled and spin * length > FAST_TURNS.part * MANIFOLD.parts
+            torn = bits_now >= 0 and bounces and bounce(t)  # in parts of a part, what bounces would leave so many times as fast
+            if bits_now < 0 or whirled or (torn and length > 1 and bits_now & STEP_BITS.divided):
                 length //= 2
                 forget_start(near)
                 continue
-            if bits_now & STEP_BITS.held and bounces and bounce(t):  # nothing bounces where there is no room
+            if torn and bits_now & (STEP_BITS.held | STEP_BITS.divided):  # nothing bounces where there is no room
                 bounces = False
                 forget_start(near)
                 continue
@@ -215,7 +236,6 @@ def touch_rollout(
                 look_along(laid, t, w.R, w.p, origin, w.x, w.f, True)
             leaving(own, world, t, w, rate, part, speed)
             remember(memory, t, impulse, w.alive, w.slides, speed)
-            spin = too_fast(own, q1, qa, MANIFOLD.parts / length, fast, ROLLOUT.max_turn)
             for i in range(nq):
                 va[i], w.qm[i] = (q1[i] - qa[i]) / part, 0.5 * (q1[i] + qa[i])
                 qa[i] = q1[i]
@@ -230,7 +250,9 @@ def touch_rollout(
             at += length
             got |= bits_now if length == MANIFOLD.parts else bits_now | STEP_BITS.divided
             stuck |= bits_now & STEP_BITS.held > 0
-            length = MANIFOLD.parts - at if stuck else _short_enough(spin, at & -at)
+            length = _short_enough(spin, at & -at, 1 if met else MANIFOLD.firm)
+            if stuck:  # a puppeteer who asks for too much would be held back in every part
+                length = MANIFOLD.parts - at if nq > n else min(length, MANIFOLD.firm)
             if at < MANIFOLD.parts and (recharted or spin > 0.0):
                 if not recharted:
                     _copy_charts(charts, part_work.charts)

@@ -99,6 +99,7 @@ class TouchSimulation(Simulation):
         capacity = 32 + 4 * len(self.bodies.things)
         self._laid, self._laid_names, self._runs_through = string_bodies(figure, scene, touch, self.q)
         self._contacts, self._memory = contact_room(figure, capacity, self._laid), fresh_memory(capacity)
+        self._single = False  # True where charts of balls stay where they are, however fast these turn
         self._rolls: Callable[..., Any] | None = None
         self._rows: list[NDArray[np.int64]] = []
         self._numbers: list[Array] = []
@@ -255,9 +256,9 @@ class TouchSimulation(Simulation):
             last = slice(first, None)
             arguments = (
                 tree, self._parted, self.world, self._watch, self._laid, self._contacts, self._memory, self._q, self._p, self._lam,
-                self._charts, self._alive, K[last], U[last], self.dt, self.share, STEP_TOLERANCE, out.q[last],
-                out.momentum[last], out.impulse[last], out.gap[last],
-                out.energy[last], out.states[last], out.bits[last], rows, numbers, done,
+                self._charts, self._alive, K[last], U[last], self.dt, self.share, STEP_TOLERANCE, self._single,
+                out.q[last], out.momentum[last], out.impulse[last], out.gap[last], out.energy[last], out.states[last],
+                out.bits[last], rows, numbers, done,
             )  # fmt: skip
             self._rolls = self._rolls or entry(touch_rollout, *arguments)
             self._rolls(*arguments)
