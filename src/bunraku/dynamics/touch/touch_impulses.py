@@ -42,9 +42,9 @@ class ImpulseOptions(NamedTuple):
     """The same, relative to the largest residual: the next iteration of the step does the rest."""
     firm_sweeps: int = 40
     """Sweeps after which contacts that stick give way, where there are more than few rows and faces meet."""
-    ring_sweeps: int = 10
+    ring_sweeps: int = 6
     """The same where no faces meet, in the first iteration of a step; later, contacts give way from the start."""
-    give: float = 0.05
+    give: float = 0.1
     """s: by which share of what its impulse moves it alone a contact that sticks gives way then."""
     patience: int = 140
     """Sweeps over bodies after which contacts give way by four times as much."""
