@@ -20,6 +20,7 @@ import numpy as np
 from bunraku.ensemble.carry import CARRY_STAGES, Carry, carry
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.errand_file import load_errand
+from bunraku.ensemble.recheck_holds import recheck_holds
 from bunraku.ensemble.recheck_team import recheck
 
 FOLDER = Path(__file__).parent / "errands"
@@ -58,6 +59,9 @@ def ready(name: str) -> Errand:
 def judged(errand: Errand, done: Carry) -> str:
     """What the rechecker, asked again, has against a motion; empty if nothing."""
     assert done.motion is not None
+    if done.parts:
+        verdict = recheck_holds(errand, done.motion, done.parts)
+        return "" if verdict.accepted else str(verdict)
     verdict = recheck(
         errand.team, done.motion, errand.scene, margin=errand.margin, heights=errand.heights, ground=errand.ground,
         allowed=errand.allowed, ends=(errand.start, errand.goal), area=errand.area,

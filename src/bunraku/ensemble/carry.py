@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from bunraku.collision.way_curve import WayCurve
 from bunraku.ensemble.animate import AnimateOptions, Animation, animate
 from bunraku.ensemble.barriers import Barriers
 from bunraku.ensemble.carry_result import CARRIED, CARRY_STAGES, NO_WAY, NOT_HELD, REFUSED, TOUCHES, Carry
+from bunraku.ensemble.carry_with_changes import ChangingRun
+from bunraku.ensemble.change_options import ChangeHoldsOptions
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.holdable import Holdable, HoldableOptions
 from bunraku.ensemble.load import too_heavy
@@ -91,6 +94,7 @@ class CarryOptions:
     joints: JointLimits = JointLimits()
     recheck: TeamRecheckOptions = TeamRecheckOptions()
     why_not: WhyNotOptions = WhyNotOptions()
+    changes: ChangeHoldsOptions = ChangeHoldsOptions()
 
 
 def carry(
@@ -113,11 +117,19 @@ def carry(
     if samples is not None:
         require_number("samples", samples)
     require_common(seed, progress)
-    run = _Run(errand, errand.seed if seed is None else seed, samples or errand.samples, roadmap, options, progress)
+    seed, samples = errand.seed if seed is None else seed, samples or errand.samples
+    if errand.may_change:
+        carrier = partial(_carried, options=options, progress=progress)
+        return ChangingRun(errand, seed, samples, carrier, options.recheck, options.changes).run()
+    run = _Run(errand, seed, samples, roadmap, options, progress)
     try:
         return run.run()
     except KeyboardInterrupt:
         return run.ended(STOPPED, motion=run.last_motion)
+
+
+def _carried(errand: Errand, seed: int, *, options: CarryOptions, progress: Listener | None) -> Carry:
+    return carry(errand, options=options, seed=seed, progress=progress)
 
 
 class _Run:
