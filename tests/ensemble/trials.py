@@ -109,12 +109,16 @@ def line(name: str, errand: Errand, trials: list[Trial]) -> str:
     )
 
 
-def table(seeds: int, first: int, only: list[str], keep: Path | None) -> Iterator[str]:
-    """Line by line, as they are done."""
+def table(seeds: int, first: int, only: list[str], keep: Path | None, most: float = np.inf) -> Iterator[str]:
+    """Line by line, as they are done; of one errand, no seed is begun after `most` seconds of processor time."""
     yield f"{'errand':<20}{'who':>3}{'arrived':>8}{'median':>9}{'worst':>9}{'paths':>6}{'way':>5}   median of each stage [s]"
     for name in only or errands():
         errand = ready(name)
-        trials = [tried(errand, seed, keep) for seed in range(first, first + seeds)]
+        trials: list[Trial] = []
+        begun = time.process_time()
+        for seed in range(first, first + seeds):
+            if time.process_time() - begun < most:
+                trials.append(tried(errand, seed, keep))
         yield line(name, errand, trials)
         told = [one for one in trials if one.text.strip("; ")]
         yield from (f"    seed {one.seed}: {one.spent:.1f} s, {one.rounds} paths: {one.text}" for one in told)
@@ -126,8 +130,9 @@ if __name__ == "__main__":
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", type=lambda s: s.split(","), default=[])
     parser.add_argument("--keep", type=Path, default=None)
+    parser.add_argument("--most", type=float, default=np.inf, help="processor time for one errand [s]")
     given = parser.parse_args()
     if given.keep is not None:
         given.keep.mkdir(parents=True, exist_ok=True)
-    for row in table(given.seeds, given.first, given.only, given.keep):
+    for row in table(given.seeds, given.first, given.only, given.keep, given.most):
         print(row, flush=True)

@@ -73,8 +73,16 @@ class CarryOptions:
     """Maximum number of pairs of trees; if one pair does not meet, a new pair starts with other random numbers."""
     shortcuts: int = 200
     """Number of attempts to shorten a path, again and again while it gets shorter by a twentieth."""
-    detours: int = 2
-    """After a recovery, as many other paths are searched for, and the shortest of all is taken."""
+    detours: int = 8
+    """As many other paths are searched for, and the one with the shortest ways of all agents is taken."""
+    detour_pairs: int = 3
+    """Maximum number of pairs of trees for each of these."""
+    aside: float = 10.0
+    """A metre sideways of somebody who walks forward counts so much more, when one of several paths is chosen."""
+    shortened: int = 4
+    """As many of these, the shortest ones, are shortened further before one is chosen."""
+    detour_nodes: int = 3000
+    """No other path is searched for after the trees have had so many nodes since the last path that was tried."""
     slower: int = 4
     """How many times a motion that is too fast somewhere, or of a walker who loses hold, is made again, slower there."""
     slowing: float = 1.5
@@ -154,6 +162,7 @@ class _Run:
         self.tuned: TunedMotion | None = None
         self.verdict: TeamVerdict | None = None
         self.failures: list[str] = []
+        self.grown = 0  # nodes of trees since the last path that was tried
         self.begun = worked()
 
     def run(self) -> Carry:
@@ -237,21 +246,35 @@ class _Run:
         with self.working("roadmap"):
             known = self.roadmap.search(start, goal)
             found += [] if known is None else [known]
-            for k in range(1 + (self.options.detours if self.round else 0)):
-                if found and not (self.round and self.left > 0.5 * self.errand.budget):
+            self.grown = 0
+            for k in range(1 + self.options.detours):
+                if found and (self.grown > self.options.detour_nodes or self.left < 0.5 * self.errand.budget):
                     break
-                growth = self._grown(start, goal, k)
-                if growth.path is None:
-                    break
-                self.roadmap.add_path(growth.path)
-                found.append(growth.path)
-        if not found:
-            return growth
+                growth = self._grown(start, goal, k, another=bool(found))
+                if growth.path is not None:
+                    self.roadmap.add_path(growth.path)
+                    found.append(growth.path)
+                elif not found:
+                    return growth
         with self.working("query"):
             if len(found) > 1:
                 found = [shortcut(path, seed=self.seed + self.round, tries=self.options.shortcuts // 4) for path in found]
-            self.path = rounded(self._shorter(min(found, key=lambda path: path.length)))
+            best = sorted(found, key=self._cost)[: self.options.shortened]
+            self.path = rounded(min((self._shorter(path) for path in best), key=self._cost))
         return None
+
+    def _cost(self, path: Path) -> float:
+        """Length of everybody's way along a path [m]; sideways, who walks forward goes only where there is no other path."""
+        bases, held = self.errand.team.in_world(path.sample(np.linspace(0.0, path.length, 200)))
+        total = float(np.linalg.norm(np.diff(held[:, :2], axis=0), axis=1).sum())
+        for agent in self.errand.team.agents:
+            base = bases[agent.name]
+            step, middle = np.diff(base[:, :2], axis=0), 0.5 * (base[1:, 2] + base[:-1, 2])
+            total += float(np.linalg.norm(step, axis=1).sum())
+            if issubclass(agent.moves, Bezier):
+                aside = np.abs(np.cos(middle) * step[:, 1] - np.sin(middle) * step[:, 0])
+                total += self.options.aside * float(aside.sum())
+        return total
 
     def _shorter(self, path: Path) -> Path:
         """A path shortened again and again, while that helps and the budget lasts: not by the clock, so that a seed is a motion."""
@@ -262,10 +285,14 @@ class _Run:
                 break
         return path
 
-    def _grown(self, start: Array, goal: Array, number: int = 0) -> Growth:
-        """A pair of trees that meet; if none does, the pair that came nearest. Another `number` gives other trees."""
+    def _grown(self, start: Array, goal: Array, number: int = 0, *, another: bool = False) -> Growth:
+        """A pair of trees that meet; if none does, the pair that came nearest. Another `number` gives other trees.
+
+        For `another` path after the first, fewer pairs are tried, and nobody sidesteps.
+        """
         best, near = None, np.inf
-        for k in range(self.options.trees):
+        for pair in range(self.options.detour_pairs if another else self.options.trees):
+            k = pair * (1 + self.walked) if another else pair
             guided = k >= self.options.plain and self.guided.vary is not None
             aside = guided and self.walked and (k - self.options.plain) % 2 == 0
             nodes = self.options.plain_nodes * (1 + k // 8)
@@ -275,6 +302,7 @@ class _Run:
             space = self.guided.sidestepping() if aside else self.guided if guided else self.space
             targets = self.options.plain_targets * (1 + k // 8) if self.walked and not aside else math.inf
             growth = connect(space, start, goal, seed=seed, seconds=max(self.left, 0.0), nodes=nodes, targets=targets)
+            self.grown += growth.nodes
             if growth.path is not None:
                 return replace(growth, path=Path(self.space, growth.path.curves))
             _stop_if(growth.outcome)
