@@ -114,11 +114,8 @@ def table(seeds: int, first: int, only: list[str], keep: Path | None, most: floa
     yield f"{'errand':<20}{'who':>3}{'arrived':>8}{'median':>9}{'worst':>9}{'paths':>6}{'way':>5}   median of each stage [s]"
     for name in only or errands():
         errand = ready(name)
-        trials: list[Trial] = []
         begun = time.process_time()
-        for seed in range(first, first + seeds):
-            if time.process_time() - begun < most:
-                trials.append(tried(errand, seed, keep))
+        trials = [tried(errand, seed, keep) for seed in range(first, first + seeds) if time.process_time() - begun < most]
         yield line(name, errand, trials)
         told = [one for one in trials if one.text.strip("; ")]
         yield from (f"    seed {one.seed}: {one.spent:.1f} s, {one.rounds} paths: {one.text}" for one in told)
