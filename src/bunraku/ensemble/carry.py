@@ -79,8 +79,12 @@ class CarryOptions:
     """Maximum number of pairs of trees for each of these."""
     aside: float = 10.0
     """A metre sideways of somebody who walks forward counts so much more, when one of several paths is chosen."""
+    short: float = 1.1
+    """No other path is searched for if everybody's ways on one are not longer than straight ones by this factor."""
     shortened: int = 4
     """As many of these, the shortest ones, are shortened further before one is chosen."""
+    worth: float = 1.3
+    """Only those that are not longer than the shortest by this factor."""
     detour_nodes: int = 3000
     """No other path is searched for after the trees have had so many nodes since the last path that was tried."""
     slower: int = 4
@@ -127,7 +131,8 @@ def carry(
     require_common(seed, progress)
     seed, samples = errand.seed if seed is None else seed, samples or errand.samples
     if errand.may_change:
-        carrier = partial(_carried, options=options, progress=progress)
+        part = replace(options, detours=min(options.detours, options.changes.detours))
+        carrier = partial(_carried, options=part, progress=progress)
         return ChangingRun(errand, seed, samples, carrier, options.recheck, options.changes).run()
     run = _Run(errand, seed, samples, roadmap, options, progress)
     try:
@@ -242,38 +247,50 @@ class _Run:
         """Finds a path in the roadmap or with trees, and stores it; returns the trees if there is none."""
         space = self.space
         start, goal = (space.configuration(q, "an end of the errand") for q in (self.errand.start, self.errand.goal))
-        found: list[Path] = []
+        straight = self._cost(Path(space, (WayCurve(np.stack([start, goal])),)), aside=False)
+        found: list[tuple[float, Path]] = []
         with self.working("roadmap"):
             known = self.roadmap.search(start, goal)
-            found += [] if known is None else [known]
-            self.grown = 0
-            for k in range(1 + self.options.detours):
-                if found and (self.grown > self.options.detour_nodes or self.left < 0.5 * self.errand.budget):
-                    break
+        if known is not None:
+            found.append(self._measured(known))
+        self.grown = 0
+        for k in range(1 + self.options.detours):
+            if found and (self.grown > self.options.detour_nodes or self.left < 0.5 * self.errand.budget):
+                break
+            if found and min(cost for cost, _ in found) < self.options.short * straight:
+                break
+            with self.working("roadmap"):
                 growth = self._grown(start, goal, k, another=bool(found))
+                if growth.path is None and not found:
+                    return growth
                 if growth.path is not None:
                     self.roadmap.add_path(growth.path)
-                    found.append(growth.path)
-                elif not found:
-                    return growth
+            if growth.path is not None:
+                found.append(self._measured(growth.path))
         with self.working("query"):
-            if len(found) > 1:
-                found = [shortcut(path, seed=self.seed + self.round, tries=self.options.shortcuts // 4) for path in found]
-            best = sorted(found, key=self._cost)[: self.options.shortened]
-            self.path = rounded(min((self._shorter(path) for path in best), key=self._cost))
+            found.sort(key=lambda own: own[0])
+            most = self.options.worth * found[0][0]
+            best = [self._shorter(path) for cost, path in found[: self.options.shortened] if cost <= most]
+            self.path = rounded(min(best, key=self._cost))
         return None
 
-    def _cost(self, path: Path) -> float:
-        """Length of everybody's way along a path [m]; sideways, who walks forward goes only where there is no other path."""
+    def _measured(self, path: Path) -> tuple[float, Path]:
+        """A path, shortened a little, after its cost."""
+        with self.working("query"):
+            path = shortcut(path, seed=self.seed + self.round, tries=self.options.shortcuts // 4)
+            return self._cost(path), path
+
+    def _cost(self, path: Path, *, aside: bool = True) -> float:
+        """Length of everybody's way along a path [m]; metres `aside` of those who walk forward count much more."""
         bases, held = self.errand.team.in_world(path.sample(np.linspace(0.0, path.length, 200)))
         total = float(np.linalg.norm(np.diff(held[:, :2], axis=0), axis=1).sum())
         for agent in self.errand.team.agents:
             base = bases[agent.name]
             step, middle = np.diff(base[:, :2], axis=0), 0.5 * (base[1:, 2] + base[:-1, 2])
             total += float(np.linalg.norm(step, axis=1).sum())
-            if issubclass(agent.moves, Bezier):
-                aside = np.abs(np.cos(middle) * step[:, 1] - np.sin(middle) * step[:, 0])
-                total += self.options.aside * float(aside.sum())
+            if aside and issubclass(agent.moves, Bezier):
+                across = np.abs(np.cos(middle) * step[:, 1] - np.sin(middle) * step[:, 0])
+                total += self.options.aside * float(across.sum())
         return total
 
     def _shorter(self, path: Path) -> Path:

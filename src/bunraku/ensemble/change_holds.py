@@ -98,7 +98,7 @@ class HoldChanger:
         for stop in self._stops(grip, chain[k + 1], places):
             up = stop.held + (np.array([0, 0, self.options.hover, 0, 0, 0]) if stop.rests else 0.0)
             leg = self._carried(grip, places, held, stop.before, up)
-            if leg is None:
+            if leg is None or (stop.rests and not self.moves.puts_down(leg, stop)):
                 continue
             later = {name for other in chain[k + 1 :] for name in names_of(other)}
             goals = {name: self.goal[0][name][:3] for name in names_of(grip) if name not in later}

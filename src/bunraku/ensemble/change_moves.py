@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from bunraku.ensemble.change_options import ChangeHoldsOptions
 from bunraku.ensemble.errand import Errand
-from bunraku.ensemble.free_moves import FreeMover, standing, swivel_of
-from bunraku.ensemble.grips import around, names_of, pose_of
+from bunraku.ensemble.free_moves import FreeMover, standing
+from bunraku.ensemble.grips import around, names_of
 from bunraku.ensemble.hold_parts import HoldTimeline
+from bunraku.ensemble.lowering import lowered
 from bunraku.ensemble.members import Agent, Grasp
 from bunraku.ensemble.team import OBJECT, Team
+from bunraku.ensemble.world_limits import JointLimits, is_joint
 from bunraku.motion import Motion
 from bunraku.spatial.rest_to_rest import eased
 
@@ -119,38 +121,37 @@ class ChangeMoves:
         way = up + eased(np.linspace(0.0, 1.0, count + 1))[:, None] * np.append((down - up)[:3], np.zeros(3))
         return np.full(count, 1.0 / rate), way
 
+    def puts_down(self, leg: HoldLeg, stop: HoldStop) -> bool:
+        """Whether arms can follow the object down at the end of a carried part `leg`, to where it rests at `stop`."""
+        last = {track.name: track.q[-1] for track in leg.motion.tracks}
+        if self._all_lowered(leg.grip, last, stop.held) is None:
+            self.failures.append("an arm cannot follow the object down")
+            return False
+        return True
+
     def _all_lowered(self, grip: Team, q: Places, down: Array) -> Places | None:
-        """Configurations of all of a grip, as in `_lowered`."""
-        out = {}
+        """Configurations of all of a grip on the way down of the object, from `q` on; None if an arm cannot follow."""
+        out, (_, way) = {}, self._descent(q[OBJECT], down)
         for agent in grip.agents:
-            own = self._lowered(agent, q[agent.name], q[OBJECT], down)
+            own = lowered(agent, q[agent.name], way)
             if own is None:
                 return None
             out[agent.name] = own
         return out
-
-    def _lowered(self, agent: Agent, q: Array, up: Array, down: Array) -> Array | None:
-        """Configurations of an agent whose arms follow the object down; body and elbows stay as they are."""
-        _, way = self._descent(up, down)
-        out = np.repeat(q[None], len(way), 0)
-        for hold in agent.holds:
-            arm = agent.arm(hold)
-            swivel = np.full(1, swivel_of(arm, q))
-            near = q[arm.indices]
-            for k, held in enumerate(way):
-                angles, found = arm.nearest_many((pose_of(held) @ hold.X_OT)[None], q, swivel=swivel, near=near[None])
-                if not found[0]:
-                    return None
-                near = out[k, arm.indices] = angles[0]
-        return out if np.abs(np.diff(out, axis=0)).max() < 0.1 and np.abs(out[0] - q).max() < 1e-6 else None
 
     def _mover(self, line: HoldTimeline, agent: Agent) -> FreeMover:
         others = [(n, self.agents[n].figure, line.q[n]) for n in self.agents if n != agent.name]
         scene = around(self.errand.scene, others, (self.errand.team.carried.shapes, line.q[OBJECT]))
         return FreeMover(agent, scene, self.errand, self.seed, self.options.free)
 
-    def _gaps(self, Q: Array) -> Array:
-        return np.full(len(Q) - 1, 1.0 / self.options.free.rate)
+    def _gaps(self, agent: Agent, Q: Array) -> Array:
+        """Times between samples `Q` (T, n) of an agent: even, and such that no joint is too fast."""
+        own = [(k, v.speed) for k, v in enumerate(agent.figure.variables) if is_joint(v.name, agent.base)]
+        dt, limits = 1.0 / self.options.free.rate, JointLimits()
+        steps = np.diff(Q[:, [k for k, _ in own]], axis=0)
+        fast = np.abs(steps) / dt / np.minimum([speed for _, speed in own], limits.speed)
+        hard = np.abs(np.diff(steps, axis=0, prepend=0.0, append=0.0)) / dt**2 / limits.acceleration
+        return np.full(len(Q) - 1, dt * max(1.0, float(fast.max()), float(np.sqrt(hard.max()))))
 
     def _leave(self, line: HoldTimeline, grip: Team, holding: Holding, rests: tuple[str, ...]) -> bool:
         """All hands of a grip let go, one after another; `holding` are those of others."""
@@ -165,7 +166,7 @@ class ChangeMoves:
                 still = _holding(grip, agent.name) | holding | ({agent.name: left} if left else {})
                 line.add(
                     f"{agent.name}'s {hold.tool} lets go",
-                    self._gaps(Q),
+                    self._gaps(agent, Q),
                     {agent.name: Q},
                     still,
                     rests=rests,
@@ -176,7 +177,9 @@ class ChangeMoves:
                 self.failures.append(f"{agent.name} cannot stand up straight")
                 return False
             if len(Q) > 1:
-                line.add(f"{agent.name} stands", self._gaps(Q), {agent.name: Q}, _holding(grip, agent.name) | holding, rests=rests)
+                line.add(
+                    f"{agent.name} stands", self._gaps(agent, Q), {agent.name: Q}, _holding(grip, agent.name) | holding, rests=rests
+                )
         return True
 
     def _take(
@@ -208,7 +211,7 @@ class ChangeMoves:
             for what, Q, own, taking in reversed(back):
                 if len(Q) > 1:
                     now = before | holding | ({agent.name: own} if own else {})
-                    line.add(what, self._gaps(Q), {agent.name: Q[::-1]}, now, rests=rests, taking=taking)
+                    line.add(what, self._gaps(agent, Q), {agent.name: Q[::-1]}, now, rests=rests, taking=taking)
             before[agent.name] = agent.holds
         return True
 
@@ -227,7 +230,7 @@ class ChangeMoves:
             self.failures.append(f"{agent.name} finds no way to ({place[0]:.2f}, {place[1]:.2f}) m")
             return False
         if len(Q) > 1:
-            line.add(f"{agent.name} goes", self._gaps(Q), {agent.name: Q}, holding, rests=rests)
+            line.add(f"{agent.name} goes", self._gaps(agent, Q), {agent.name: Q}, holding, rests=rests)
         return True
 
 

@@ -31,6 +31,8 @@ class ChangeHoldsOptions:
     """The object is lowered from, and lifted to, this height above where it rests [m]."""
     lowering: float = 1.2
     """Time that this takes at least [s]."""
+    detours: int = 2
+    """For a carried part, as many other paths are searched for."""
     share: float = 0.2
     """Share of the budget that one carried part may take."""
     free: FreeMoveOptions = FreeMoveOptions()

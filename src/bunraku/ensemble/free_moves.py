@@ -5,6 +5,7 @@ While it does, the object and all others stand still, so they are obstacles.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 
@@ -42,6 +43,8 @@ class FreeMoveOptions:
 
     away: tuple[float, ...] = (0.06, 0.1, 0.15)
     """A hand that lets go first moves straight away from the object by one of these [m]."""
+    turns: tuple[float, ...] = (0.0, 0.3, -0.3)
+    """Meanwhile its elbow may swivel by one of these [rad]."""
     joint_speed: float = 1.5
     """Largest speed of the joints of such an arm; a joint's own limit, if lower, counts as well [rad/s]."""
     joint_acceleration: float = 3.0
@@ -79,14 +82,15 @@ class FreeMover:
             return None
         X = pose(own, q).X(hold.tool)
         swivel = swivel_of(arm, q)
-        for away in self.options.away:
-            for way in self._ways_off(q, X):
-                moved = X.copy()
-                moved[:3, 3] += away * way
-                angles, found = arm.nearest_many(moved[None], q, swivel=np.array([swivel]), near=q[None, arm.indices])
+        ways = self._ways_off(q, X)
+        for turn, away in itertools.product(self.options.turns if arm.swivels else (0.0,), self.options.away):
+            moved = np.repeat(X[None], len(ways), 0)
+            moved[:, :3, 3] += away * ways
+            near, swivels = np.repeat(q[None, arm.indices], len(ways), 0), np.full(len(ways), swivel + turn)
+            for angles, found in zip(*arm.nearest_many(moved, q, swivel=swivels, near=near), strict=True):
                 clear = q.copy()
-                clear[arm.indices] = angles[0]
-                if not found[0] or np.abs(clear - q).max() > 1.0 or not apart.free(clear)[0] or not touching.sees(q, clear):
+                clear[arm.indices] = angles
+                if not found or np.abs(clear - q).max() > 1.0 or not apart.free(clear)[0] or not touching.sees(q, clear):
                     continue
                 rest = find(apart, clear, goal, seed=self.seed, seconds=self.options.seconds)
                 if rest.path is not None:
