@@ -116,7 +116,7 @@ def test_where_every_way_fails_it_says_so(errand, made_to_fail):
 
 
 def test_how_long_ways_are_hardly_depends_on_the_seed():
-    """Without other paths to choose from, the longest of these was twice as long as the shortest."""
+    """Without other paths to choose from, the longest way is half as long again as the shortest."""
     errand = load_errand(errands()["plate"])
     every = [ways(errand, carry(errand, seed=seed)) for seed in (501, 502, 504)]
     for name in every[0]:
