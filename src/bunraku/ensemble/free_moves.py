@@ -33,6 +33,7 @@ from bunraku.planning.ways.path_timing import PathLimits, PathTiming, PathTiming
 from bunraku.planning.ways.steer import Differential, Holonomic
 from bunraku.scene import Scene
 from bunraku.spatial import se3, so3
+from bunraku.spatial.rest_to_rest import eased
 
 Array = NDArray[np.float64]
 
@@ -53,6 +54,8 @@ class FreeMoveOptions:
     """Processor time to search for the way of an arm, or of an agent [s]."""
     share: float = 0.95
     """Share of the errand's speed and acceleration with which agents go."""
+    looking: float = 0.6
+    """Time in which people turn head and trunk to where they will go, and back [s]."""
     rate: float = 75.0
     """Samples per second."""
 
@@ -191,8 +194,19 @@ class FreeMover:
         dt = 1.0 / self.options.rate
         base = steadied(self._sampled(timing), options.steadiness / dt)
         if walks(self.agent):
-            return walk(self.agent.figure, dt * np.arange(len(base)), base, options=options.walk).Q
+            Q = walk(self.agent.figure, dt * np.arange(len(base)), base, options=options.walk).Q.copy()
+            return self._from_standing(Q, base, round(self.options.looking / dt))
         return rolled(self.agent, heading_along(base, dt) if issubclass(self.agent.moves, Differential) else base)
+
+    def _from_standing(self, Q: Array, base: Array, count: int) -> Array:
+        """A walk whose trunk, head and arms begin and end as in standing, not turned to where it leads, `count` samples long."""
+        legs = ("pelvis", "hip", "knee", "ankle")
+        own = [k for k, name in enumerate(self.agent.figure.names) if not any(word in name for word in legs)]
+        share = eased(np.arange(len(Q)) / max(count, 1))[:, None]
+        for end, part in ((0, share), (-1, share[::-1])):
+            still = standing(self.agent, base[end])[own]
+            Q[:, own] = still + part * (Q[:, own] - still)
+        return Q
 
 
 def swivel_of(arm: ClosedArm | GeneralArm, q: Array) -> float:
