@@ -15,7 +15,7 @@ from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.free_moves import FreeMover, standing
 from bunraku.ensemble.grips import around, names_of
 from bunraku.ensemble.hold_parts import HoldTimeline
-from bunraku.ensemble.lowering import lowered
+from bunraku.ensemble.lowered_arms import lowered
 from bunraku.ensemble.members import Agent, Grasp
 from bunraku.ensemble.team import OBJECT, Team
 from bunraku.ensemble.world_limits import JointLimits, is_joint

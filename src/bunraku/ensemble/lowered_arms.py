@@ -1,4 +1,4 @@
-"""Lowering: arms follow an object straight down, until it lies; body and legs stay as they are."""
+"""Arms that follow an object straight down, until it lies; body and legs stay as they are."""
 
 from __future__ import annotations
 
