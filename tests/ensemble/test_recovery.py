@@ -18,6 +18,7 @@ from bunraku.ensemble.team import Carried, Team
 from bunraku.ensemble.tune import tune
 from bunraku.figure import Box, Shape
 from bunraku.scene import Obstacle, Scene
+from tests.ensemble.trials import errands, ways
 
 NEAR = 0.4  # [m]
 
@@ -112,3 +113,11 @@ def test_where_every_way_fails_it_says_so(errand, made_to_fail):
     assert done.outcome.why == "made to fail"
     assert 1 < done.rounds <= carrying.CarryOptions().rounds + 1
     assert done.motion is not None, "how far it got"
+
+
+def test_how_long_ways_are_hardly_depends_on_the_seed():
+    """Without other paths to choose from, the longest way is half as long again as the shortest."""
+    errand = load_errand(errands()["plate"])
+    every = [ways(errand, carry(errand, seed=seed)) for seed in (501, 502, 504)]
+    for name in every[0]:
+        assert max(own[name] for own in every) < 1.3 * min(own[name] for own in every)

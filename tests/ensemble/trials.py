@@ -20,6 +20,7 @@ import numpy as np
 from bunraku.ensemble.carry import CARRY_STAGES, Carry, carry
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.errand_file import load_errand
+from bunraku.ensemble.recheck_holds import recheck_holds
 from bunraku.ensemble.recheck_team import recheck
 
 FOLDER = Path(__file__).parent / "errands"
@@ -58,6 +59,9 @@ def ready(name: str) -> Errand:
 def judged(errand: Errand, done: Carry) -> str:
     """What the rechecker, asked again, has against a motion; empty if nothing."""
     assert done.motion is not None
+    if done.parts:
+        verdict = recheck_holds(errand, done.motion, done.parts)
+        return "" if verdict.accepted else str(verdict)
     verdict = recheck(
         errand.team, done.motion, errand.scene, margin=errand.margin, heights=errand.heights, ground=errand.ground,
         allowed=errand.allowed, ends=(errand.start, errand.goal), area=errand.area,
@@ -105,12 +109,13 @@ def line(name: str, errand: Errand, trials: list[Trial]) -> str:
     )
 
 
-def table(seeds: int, first: int, only: list[str], keep: Path | None) -> Iterator[str]:
-    """Line by line, as they are done."""
+def table(seeds: int, first: int, only: list[str], keep: Path | None, most: float = np.inf) -> Iterator[str]:
+    """Line by line, as they are done; of one errand, no seed is begun after `most` seconds of processor time."""
     yield f"{'errand':<20}{'who':>3}{'arrived':>8}{'median':>9}{'worst':>9}{'paths':>6}{'way':>5}   median of each stage [s]"
     for name in only or errands():
         errand = ready(name)
-        trials = [tried(errand, seed, keep) for seed in range(first, first + seeds)]
+        begun = time.process_time()
+        trials = [tried(errand, seed, keep) for seed in range(first, first + seeds) if time.process_time() - begun < most]
         yield line(name, errand, trials)
         told = [one for one in trials if one.text.strip("; ")]
         yield from (f"    seed {one.seed}: {one.spent:.1f} s, {one.rounds} paths: {one.text}" for one in told)
@@ -122,8 +127,9 @@ if __name__ == "__main__":
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--only", type=lambda s: s.split(","), default=[])
     parser.add_argument("--keep", type=Path, default=None)
+    parser.add_argument("--most", type=float, default=np.inf, help="processor time for one errand [s]")
     given = parser.parse_args()
     if given.keep is not None:
         given.keep.mkdir(parents=True, exist_ok=True)
-    for row in table(given.seeds, given.first, given.only, given.keep):
+    for row in table(given.seeds, given.first, given.only, given.keep, given.most):
         print(row, flush=True)

@@ -144,7 +144,8 @@ def free_along(world, bodies, links, curve, margin, resolution, out):
     n_pairs, n_links = world.pairs.shape[0], links.least.shape[0]
     R, p, S, P, reach, E, stack, gaps, W, D, last = _scratch(world, bodies)
     q, half = np.empty(n_q), np.empty(n_q)
-    room, patience = 2048, 20_000  # the most intervals that wait in the queue, and that enter it
+    first = 2 * (n_links + n_pairs + n)
+    room, patience = max(2048, 2 * first), 20_000 + first  # the most intervals that wait in the queue, and that enter it
     task, span = np.empty(room, np.int64), np.empty((room, 2))
     head, tail = 0, 0
     for start in (1.0, 0.0):

@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,8 @@ from bunraku.collision.way_curve import WayCurve
 from bunraku.ensemble.animate import AnimateOptions, Animation, animate
 from bunraku.ensemble.barriers import Barriers
 from bunraku.ensemble.carry_result import CARRIED, CARRY_STAGES, NO_WAY, NOT_HELD, REFUSED, TOUCHES, Carry
+from bunraku.ensemble.carry_with_changes import ChangingRun
+from bunraku.ensemble.change_options import ChangeHoldsOptions
 from bunraku.ensemble.errand import Errand
 from bunraku.ensemble.holdable import Holdable, HoldableOptions
 from bunraku.ensemble.load import too_heavy
@@ -70,8 +73,20 @@ class CarryOptions:
     """Maximum number of pairs of trees; if one pair does not meet, a new pair starts with other random numbers."""
     shortcuts: int = 200
     """Number of attempts to shorten a path, again and again while it gets shorter by a twentieth."""
-    detours: int = 2
-    """After a recovery, as many other paths are searched for, and the shortest of all is taken."""
+    detours: int = 8
+    """As many other paths are searched for, and the one with the shortest ways of all agents is taken."""
+    detour_pairs: int = 3
+    """Maximum number of pairs of trees for each of these."""
+    aside: float = 10.0
+    """A metre sideways of somebody who walks forward counts so much more, when one of several paths is chosen."""
+    short: float = 1.1
+    """No other path is searched for if everybody's ways on one are not longer than straight ones by this factor."""
+    shortened: int = 4
+    """As many of these, the shortest ones, are shortened further before one is chosen."""
+    worth: float = 1.3
+    """Only those that are not longer than the shortest by this factor."""
+    detour_nodes: int = 3000
+    """No other path is searched for after the trees have had so many nodes since the last path that was tried."""
     slower: int = 4
     """How many times a motion that is too fast somewhere, or of a walker who loses hold, is made again, slower there."""
     slowing: float = 1.5
@@ -91,6 +106,7 @@ class CarryOptions:
     joints: JointLimits = JointLimits()
     recheck: TeamRecheckOptions = TeamRecheckOptions()
     why_not: WhyNotOptions = WhyNotOptions()
+    changes: ChangeHoldsOptions = ChangeHoldsOptions()
 
 
 def carry(
@@ -113,11 +129,20 @@ def carry(
     if samples is not None:
         require_number("samples", samples)
     require_common(seed, progress)
-    run = _Run(errand, errand.seed if seed is None else seed, samples or errand.samples, roadmap, options, progress)
+    seed, samples = errand.seed if seed is None else seed, samples or errand.samples
+    if errand.may_change:
+        part = replace(options, detours=min(options.detours, options.changes.detours))
+        carrier = partial(_carried, options=part, progress=progress)
+        return ChangingRun(errand, seed, samples, carrier, options.recheck, options.changes).run()
+    run = _Run(errand, seed, samples, roadmap, options, progress)
     try:
         return run.run()
     except KeyboardInterrupt:
         return run.ended(STOPPED, motion=run.last_motion)
+
+
+def _carried(errand: Errand, seed: int, *, options: CarryOptions, progress: Listener | None) -> Carry:
+    return carry(errand, options=options, seed=seed, progress=progress)
 
 
 class _Run:
@@ -142,6 +167,7 @@ class _Run:
         self.tuned: TunedMotion | None = None
         self.verdict: TeamVerdict | None = None
         self.failures: list[str] = []
+        self.grown = 0  # nodes of trees since the last path that was tried
         self.begun = worked()
 
     def run(self) -> Carry:
@@ -221,25 +247,51 @@ class _Run:
         """Finds a path in the roadmap or with trees, and stores it; returns the trees if there is none."""
         space = self.space
         start, goal = (space.configuration(q, "an end of the errand") for q in (self.errand.start, self.errand.goal))
-        found: list[Path] = []
+        straight = self._cost(Path(space, (WayCurve(np.stack([start, goal])),)), aside=False)
+        found: list[tuple[float, Path]] = []
         with self.working("roadmap"):
             known = self.roadmap.search(start, goal)
-            found += [] if known is None else [known]
-            for k in range(1 + (self.options.detours if self.round else 0)):
-                if found and not (self.round and self.left > 0.5 * self.errand.budget):
-                    break
-                growth = self._grown(start, goal, k)
-                if growth.path is None:
-                    break
-                self.roadmap.add_path(growth.path)
-                found.append(growth.path)
-        if not found:
-            return growth
+        if known is not None:
+            found.append(self._measured(known))
+        self.grown = 0
+        for k in range(1 + self.options.detours):
+            if found and (self.grown > self.options.detour_nodes or self.left < 0.5 * self.errand.budget):
+                break
+            if found and min(cost for cost, _ in found) < self.options.short * straight:
+                break
+            with self.working("roadmap"):
+                growth = self._grown(start, goal, k, another=bool(found))
+                if growth.path is None and not found:
+                    return growth
+                if growth.path is not None:
+                    self.roadmap.add_path(growth.path)
+            if growth.path is not None:
+                found.append(self._measured(growth.path))
         with self.working("query"):
-            if len(found) > 1:
-                found = [shortcut(path, seed=self.seed + self.round, tries=self.options.shortcuts // 4) for path in found]
-            self.path = rounded(self._shorter(min(found, key=lambda path: path.length)))
+            found.sort(key=lambda own: own[0])
+            most = self.options.worth * found[0][0]
+            best = [self._shorter(path) for cost, path in found[: self.options.shortened] if cost <= most]
+            self.path = rounded(min(best, key=self._cost))
         return None
+
+    def _measured(self, path: Path) -> tuple[float, Path]:
+        """A path, shortened a little, after its cost."""
+        with self.working("query"):
+            path = shortcut(path, seed=self.seed + self.round, tries=self.options.shortcuts // 4)
+            return self._cost(path), path
+
+    def _cost(self, path: Path, *, aside: bool = True) -> float:
+        """Length of everybody's way along a path [m]; metres `aside` of those who walk forward count much more."""
+        bases, held = self.errand.team.in_world(path.sample(np.linspace(0.0, path.length, 200)))
+        total = float(np.linalg.norm(np.diff(held[:, :2], axis=0), axis=1).sum())
+        for agent in self.errand.team.agents:
+            base = bases[agent.name]
+            step, middle = np.diff(base[:, :2], axis=0), 0.5 * (base[1:, 2] + base[:-1, 2])
+            total += float(np.linalg.norm(step, axis=1).sum())
+            if aside and issubclass(agent.moves, Bezier):
+                across = np.abs(np.cos(middle) * step[:, 1] - np.sin(middle) * step[:, 0])
+                total += self.options.aside * float(across.sum())
+        return total
 
     def _shorter(self, path: Path) -> Path:
         """A path shortened again and again, while that helps and the budget lasts: not by the clock, so that a seed is a motion."""
@@ -250,10 +302,14 @@ class _Run:
                 break
         return path
 
-    def _grown(self, start: Array, goal: Array, number: int = 0) -> Growth:
-        """A pair of trees that meet; if none does, the pair that came nearest. Another `number` gives other trees."""
+    def _grown(self, start: Array, goal: Array, number: int = 0, *, another: bool = False) -> Growth:
+        """A pair of trees that meet; if none does, the pair that came nearest. Another `number` gives other trees.
+
+        For `another` path after the first, fewer pairs are tried, and nobody sidesteps.
+        """
         best, near = None, np.inf
-        for k in range(self.options.trees):
+        for pair in range(self.options.detour_pairs if another else self.options.trees):
+            k = pair * (1 + self.walked) if another else pair
             guided = k >= self.options.plain and self.guided.vary is not None
             aside = guided and self.walked and (k - self.options.plain) % 2 == 0
             nodes = self.options.plain_nodes * (1 + k // 8)
@@ -263,6 +319,7 @@ class _Run:
             space = self.guided.sidestepping() if aside else self.guided if guided else self.space
             targets = self.options.plain_targets * (1 + k // 8) if self.walked and not aside else math.inf
             growth = connect(space, start, goal, seed=seed, seconds=max(self.left, 0.0), nodes=nodes, targets=targets)
+            self.grown += growth.nodes
             if growth.path is not None:
                 return replace(growth, path=Path(self.space, growth.path.curves))
             _stop_if(growth.outcome)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bunraku.ensemble.errand import Errand
+from bunraku.ensemble.hold_parts import HoldPart
 from bunraku.ensemble.recheck_team import TeamVerdict
 from bunraku.ensemble.tune import TunedMotion
 from bunraku.motion import Motion, Track
@@ -64,6 +65,8 @@ class Carry(Result):
     """Why each of the abandoned paths failed."""
     samples: int | None = None
     """Number of samples that are kept in files and on the stage; None keeps all."""
+    parts: tuple[HoldPart, ...] = ()
+    """Parts of the motion, if holds change on the way: who holds in each, and what happens."""
 
     @property
     def scene(self) -> Scene:
@@ -113,6 +116,8 @@ class Carry(Result):
             got = "" if self.outcome.ok else f", {100 * self.share:.0f} % of the distance"
             names = ", ".join(self.motion.names)
             yield "motion", f"{self.motion.duration:.1f} s of {names} in {len(self.motion)} samples{got}"
+        if self.parts:
+            yield "holds", "; ".join(part.what for part in self.parts)
         if self.verdict is not None:
             yield "recheck", str(self.verdict)
         yield from ((f"path {k}", f"abandoned: {why}") for k, why in enumerate(self.failures, 1))

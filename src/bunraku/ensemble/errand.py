@@ -66,6 +66,8 @@ class Errand:
     """Maximum turning speed of bases and object divided by `speed` [rad/m]."""
     planning_margin: float = 2.0
     """Paths keep this many margins, because bodies sway about their paths."""
+    rests: tuple[Array, ...] = ()
+    """Poses (x, y, z [m], yaw, pitch, roll [rad]) at which the object can be put down, to change holds."""
 
     __repr__ = brief
 
@@ -78,10 +80,19 @@ class Errand:
             raise BunrakuError(f"{self.name}: the margin is {self.margin} m\n  advice: give 0 or more, and less than 1 m")
         if self.samples is not None and self.samples < 2:
             raise BunrakuError(f"{self.name}: {self.samples} samples\n  advice: give 2 samples or more")
+        if self.may_change and self.team.terrain is not None:
+            raise BunrakuError(
+                f"{self.name}: holds can change on level floors only\n  advice: remove `ground`, or give one set of holds"
+            )
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without space and limits, which each worker rebuilds."""
         return {key: value for key, value in self.__dict__.items() if key not in ("space", "limits")}
+
+    @property
+    def may_change(self) -> bool:
+        """Whether somebody may change holds on the way, or hold nothing for a part of it."""
+        return any(agent.lets_go or agent.regrasps for agent in self.team.agents)
 
     @cached_property
     def space(self) -> FreeSpace:

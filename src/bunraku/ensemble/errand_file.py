@@ -35,7 +35,7 @@ from bunraku.scene import Scene
 from bunraku.spatial import se3
 
 Array = NDArray[np.float64]
-CARRY_WORDS = ("carry", "scene", "ground", "object", "agents", "area", "start", "goal", "margin", "samples", "speed",
+CARRY_WORDS = ("carry", "scene", "ground", "object", "agents", "area", "start", "goal", "rests", "margin", "samples", "speed",
                "acceleration", "budget", "seed", "output")  # fmt: skip
 """All keys at the top level of a carrying file."""
 
@@ -64,7 +64,9 @@ def errand_of(root: Node, folder: Path) -> Errand:
         margin=_margin, speed=lambda n: n.positive(Quantity.SPEED), acceleration=lambda n: n.positive(Quantity.ACCELERATION),
         budget=lambda n: n.positive(Quantity.TIME), samples=lambda n: n.whole(2, 100_000), seed=lambda n: n.whole(0, 2**32 - 1),
     )  # fmt: skip
-    return Errand(team, scene, area, start, goal, name=name, **options)
+    rests = () if (node := root.get("rests")) is None else tuple(_rest(own) for own in node.items("places of the object"))
+    with root.blamed():
+        return Errand(team, scene, area, start, goal, name=name, rests=rests, **options)
 
 
 # -- scene and team --------------------------------------------------------------------------------------------------
@@ -150,8 +152,18 @@ def _carried(node: Node, folder: Path) -> Carried:
 
 
 def _agent(name: str, node: Node, folder: Path, terrain: Terrain | None) -> Agent:
-    node.words(("kind", "figure", "base", "posture", "moves", "holds", "bears", "helps"), "an agent")
-    holds = node.need("holds", name)
+    node.words(("kind", "figure", "base", "posture", "moves", "holds", "bears", "helps", "lets_go"), "an agent")
+    said = node.need("holds", name)
+    sets = said.items("sets of holds") if isinstance(said.value, tuple) else (said,)
+    if not sets:
+        raise said.error("no holds", advice="write holds: {tool: {at: [0.6, 0, 0.05]}}")
+    made = [_agent_with(name, node, holds, folder, terrain) for holds in sets]
+    lets_go = node.given(lets_go=Node.flag).get("lets_go", False)
+    return replace(made[0], regrasps=tuple(own.holds for own in made[1:]), lets_go=lets_go)
+
+
+def _agent_with(name: str, node: Node, holds: Node, folder: Path, terrain: Terrain | None) -> Agent:
+    """The agent with one set of holds."""
     if not isinstance(holds.value, dict) or not holds.value:
         raise holds.unwanted("tools and where they hold", advice="write holds: {tool: {at: [0.6, 0, 0.05]}}")
     steering = {"walk": Bezier, "holonomic": Holonomic, "differential": Differential}
@@ -160,7 +172,7 @@ def _agent(name: str, node: Node, folder: Path, terrain: Terrain | None) -> Agen
     if node.get("figure") is not None:
         return replace(_robot(name, node, holds, folder, terrain, moves), **bears)
     kind = node.need("kind", name).choice(AGENT_KINDS, "the kind of agent")
-    node.words(("kind", "moves", "holds", "bears", "helps"), f"a {kind}")
+    node.words(("kind", "moves", "holds", "bears", "helps", "lets_go"), f"a {kind}")
     holds.words(AGENT_KINDS[kind].tools, f"the holds of a {kind}")
     made = [_hold(tool, own) for tool, own in holds.value.items()]
     rides = {"rides": True} if terrain is not None and kind == "rover" else {}
@@ -169,7 +181,7 @@ def _agent(name: str, node: Node, folder: Path, terrain: Terrain | None) -> Agen
 
 def _robot(name: str, node: Node, holds: Node, folder: Path, terrain: Terrain | None, moves: dict[str, Any]) -> Agent:
     """An agent from the description of a robot."""
-    node.words(("figure", "base", "posture", "moves", "holds", "bears", "helps"), "an agent with a figure")
+    node.words(("figure", "base", "posture", "moves", "holds", "bears", "helps", "lets_go"), "an agent with a figure")
     if terrain is not None:
         raise node.place_of("figure").error("a robot from a file rolls on level floors only", advice="remove `ground`")
     if moves.get("moves") is Bezier:
@@ -243,6 +255,13 @@ def _configuration(node: Node, team: Team, everybody: Iterable[str]) -> Array:
         place = node.need(name, "the place").items("numbers (x, y, heading)", 3)
         bases[name] = np.array([place[0].length(), place[1].length(), place[2].number(Quantity.ANGLE)])
     return team.configuration(bases, (x, y, z, turns.get("yaw", 0.0), turns.get("pitch", 0.0), turns.get("roll", 0.0)))
+
+
+def _rest(node: Node) -> Array:
+    """A pose at which the object can be put down."""
+    node.words((OBJECT, "yaw", "pitch", "roll"), "a place of the object")
+    turns = node.given(**dict.fromkeys(("yaw", "pitch", "roll"), lambda n: n.number(Quantity.ANGLE)))
+    return np.array([*node.need(OBJECT, "the place").lengths(), *(turns.get(word, 0.0) for word in ("yaw", "pitch", "roll"))])
 
 
 def _margin(node: Node) -> float:

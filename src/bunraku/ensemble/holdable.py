@@ -49,6 +49,11 @@ class Holdable:
         self._references: dict[tuple[str, str], list[Array]] = {}
         self._agents = [agent for agent in team.agents if self._held_by(agent, known).all()]
 
+    @property
+    def by_all(self) -> bool:
+        """Whether everybody holds in all of the known configurations."""
+        return len(self._agents) == len(self.team.agents)
+
     def along(self, curve: WayCurve) -> bool:
         """Whether all samples of a `curve` are held."""
         count = int(np.clip(length(curve, self.weights) / self.options.spacing, 1, self.options.most)) + 1

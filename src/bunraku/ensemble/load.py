@@ -105,7 +105,7 @@ def too_heavy(team: Team, *, options: LoadOptions = LoadOptions()) -> str:
 
 def overloads(team: Team, motion: Motion, *, options: LoadOptions = LoadOptions()) -> Iterator[tuple[int, str, float]]:
     """Where agents of a `team` bear too much in a `motion`: first sample, description, excess [share]. `options` as above."""
-    if not team.carried.mass:
+    if not team.carried.mass or not any(agent.holds for agent in team.agents):
         return
     known = lru_cache(maxsize=None)(lambda pitch, roll: shared(team, pitch, roll, options=options).use)
     for k in _samples(motion, options):
@@ -125,13 +125,13 @@ def unbalanced(
     that rolls at every moment.
 
     """
-    if not team.carried.mass:
+    if not team.carried.mass or not any(agent.holds for agent in team.agents):
         return
     load = shared(team, options=options)
     held = motion.track(OBJECT).q
     R = so3.about(2, held[:, 3]) @ so3.about(1, held[:, 4]) @ so3.about(0, held[:, 5])
     dt = float(np.diff(motion.t).mean())
-    for agent in team.agents:
+    for agent in (agent for agent in team.agents if agent.holds):
         mass, com = _centre(agent, motion)
         hands = np.mean([R @ hold.X_OT[:3, 3] + held[:, :3] for hold in agent.holds], axis=0)
         borne = load.bears.get(agent.name, 0.0)

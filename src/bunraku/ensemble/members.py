@@ -59,6 +59,10 @@ class Agent:
     """Colour of the shape in plan views."""
     bears: float = math.inf
     """Largest mass that it can carry [kg]."""
+    regrasps: tuple[tuple[Grasp, ...], ...] = ()
+    """Other sets of holds to which it may change on the way."""
+    lets_go: bool = False
+    """Whether it may hold nothing on a part of the way, while others hold the object or it rests."""
 
     __repr__ = brief
 

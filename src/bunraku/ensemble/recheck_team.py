@@ -95,7 +95,7 @@ class TeamVerdict(Verdict):
 def recheck(
     team: Team, motion: Motion, scene: Scene, *, margin: float = 0.0, heights: Heights | None = None,
     ground: tuple[str, ...] = ("floor",), allowed: WorldSpeeds | None = None, ends: tuple[Array, Array] | None = None,
-    area: Area | None = None, options: TeamRecheckOptions = TeamRecheckOptions(),
+    area: Area | None = None, touching: tuple[tuple[str, str], ...] = (), options: TeamRecheckOptions = TeamRecheckOptions(),
 ) -> TeamVerdict:  # fmt: skip
     """Checks the `motion` of all agents of a `team` and of the object in a `scene`.
 
@@ -105,6 +105,7 @@ def recheck(
     allowed: the largest speeds and accelerations; None leaves out all but those of joints
     ends: configurations of the reduced team at the start and at the goal, (n_q,) each; None does not check where the motion leads
     area: bounds of the leader, or of the object if nobody leads, ((x_low, x_high), (y_low, y_high)) [m]; None does not check them
+    touching: other pairs of names that may touch, as ("object", "table")
     options: tolerances
 
     Raises BunrakuError if the margin is negative or the spacing is not positive.
@@ -113,10 +114,10 @@ def recheck(
         raise BunrakuError(
             f"spacing {options.spacing} m, margin {margin} m\n  advice: give a positive spacing, and a margin of zero or more"
         )
-    whole, heights = whole_team(team, scene, ground), heights or floor(scene)
+    whole, heights = whole_team(team, scene, ground, touching), heights or floor(scene)
     Q = whole.rows(motion)
     found = [*_limits(whole, motion, options.rounding), *_carried(team, motion, options.rounding)]
-    found += [*_ends(team, motion, ends, options.arrival), *_beyond(team, motion, area, options.arrival)]
+    found += [*away_from_ends(team, motion, ends, options.arrival), *_beyond(team, motion, area, options.arrival)]
     place, dense = denser(whole.world.flat, Q, step=options.spacing)
     hits, clearance, parts = _touches(whole, motion.t, place, dense, margin, options)
     finer = _finer(motion, options.between)
@@ -229,7 +230,8 @@ def _carried(team: Team, motion: Motion, rounding: float) -> Iterator[TeamObject
 # -- where it leads --------------------------------------------------------------------------------------------------
 
 
-def _ends(team: Team, motion: Motion, ends: tuple[Array, Array] | None, most: float) -> Iterator[TeamObjection]:
+def away_from_ends(team: Team, motion: Motion, ends: tuple[Array, Array] | None, most: float) -> Iterator[TeamObjection]:
+    """Who of a `team` begins or ends a `motion` farther than `most` [m or rad] from its place in the configurations `ends`."""
     for word, k, q in () if ends is None else (("start", 0, ends[0]), ("goal", len(motion) - 1, ends[1])):
         bases, held = team.in_world(q)
         off = {OBJECT: motion.track(OBJECT).q[k] - held}

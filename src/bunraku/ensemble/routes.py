@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter1d
+from scipy.ndimage import gaussian_filter1d, label
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
@@ -78,6 +78,34 @@ def routes(
             near |= np.linalg.norm(places - point, axis=1) < options.apart
         cost[near] *= options.again
     return tuple(out)
+
+
+@dataclass(frozen=True, eq=False)
+class FloorRegions:
+    """Which places of an area are connected, for an upright body: a map of numbers, 0 where it does not fit."""
+
+    corner: Array
+    step: float
+    number: NDArray[np.int32]
+
+    def at(self, places: Array) -> NDArray[np.int32]:
+        """The number of the region of each of `places` (n, 2) [m]; 0 outside of the map, and where the body does not fit."""
+        k = np.rint((places - self.corner) / self.step).astype(int)
+        inside = ((k >= 0) & (k < self.number.shape)).all(1)
+        out = np.zeros(len(places), np.int32)
+        out[inside] = self.number[tuple(k[inside].T)]
+        return out
+
+
+def regions(scene: Scene, area: Area, heights: tuple[float, float], narrow: float, *, step: float = 0.1) -> FloorRegions:
+    """The connected regions of an `area` in a `scene`, for a body between two `heights` [m] whose half width is `narrow` [m].
+
+    step: distance between points of the map [m]
+    """
+    x, y = (np.arange(low, high + step, step) for low, high in area)
+    places = np.stack(np.meshgrid(x, y, indexing="ij"), -1).reshape(-1, 2)
+    clear = _clearances(scene, places, heights).reshape(len(x), len(y))
+    return FloorRegions(np.array([x[0], y[0]]), step, label(clear > narrow, np.ones((3, 3)))[0])
 
 
 def _clearances(scene: Scene, places: Array, heights: tuple[float, float]) -> Array:

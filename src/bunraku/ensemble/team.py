@@ -53,6 +53,8 @@ class Team:
     carried: Carried
     terrain: Terrain | None = None
     """The ground; flat if None."""
+    idle: bool = False
+    """Whether agents may hold nothing, as on a part of a motion that is only checked."""
     figure: Figure = field(init=False)
     """The reduced team."""
 
@@ -62,7 +64,7 @@ class Team:
         if not self.agents or len({agent.name for agent in self.agents} | {OBJECT}) <= len(self.agents):
             raise BunrakuError(f"agents need names of their own, other than {OBJECT!r}\n  advice: Team((walker, rover), carried)")
         for agent in self.agents:
-            if not agent.holds:
+            if not agent.holds and not self.idle:
                 raise BunrakuError(
                     f"{agent.name} has no hold on the object\n  advice: holds=(Grasp(tool, X_OT),), or leave it out of the team"
                 )

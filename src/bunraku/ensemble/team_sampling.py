@@ -178,6 +178,15 @@ class TeamSampler:
         held[number, 1] = route[there, 1] + s * off[:, 0] + c * off[:, 1]
         held[number, 3] += turn
 
+    def around(self, rng: np.random.Generator, held: Array) -> Array:
+        """Configurations (n, n_q) with the object at `held` (n, 6) and agents drawn around it with `rng`."""
+        wrists = {}
+        for agent in self.team.agents:
+            points = np.concatenate([agent.wrists(), agent.behind[None, :3]])
+            wrists[agent.name] = held[:, None, :3] + np.einsum("nij,kj->nki", _turned(held), points)
+        bases = {agent.name: self._placed(agent, wrists[agent.name], held, rng) for agent in self.team.agents}
+        return self.team.configuration(bases, held)
+
     def drawn(self, rng: np.random.Generator, count: int) -> Array:
         """`count` random poses of the object (count, 6), drawn with `rng`, some of which imitate known ones."""
         held = rng.uniform(self.lower, self.upper, (count, 6))

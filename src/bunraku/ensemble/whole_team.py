@@ -58,6 +58,8 @@ class WholeTeam:
     team: Team
     scene: Scene
     ground: tuple[str, ...] = ("floor",)
+    touching: tuple[tuple[str, str], ...] = ()
+    """Other pairs of names that may touch."""
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:
@@ -74,7 +76,7 @@ class WholeTeam:
     @cached_property
     def world(self) -> World:
         """All figures in the scene, with the pairs that may touch."""
-        return World(self.figures, self.scene, allowed=(*self._held(), *self._standing()))
+        return World(self.figures, self.scene, allowed=(*self._held(), *self._standing(), *self.touching))
 
     def _held(self) -> Iterable[tuple[str, str]]:
         for agent in self.team.agents:
@@ -130,9 +132,14 @@ class WholeTeam:
 
 
 @lru_cache(maxsize=2)
-def whole_team(team: Team, scene: Scene, ground: tuple[str, ...] = ("floor",)) -> WholeTeam:
-    """The `WholeTeam` of a `team` in a `scene` with this `ground`; the last two are kept, because worlds take long to build."""
-    return WholeTeam(team, scene, ground)
+def whole_team(
+    team: Team, scene: Scene, ground: tuple[str, ...] = ("floor",), touching: tuple[tuple[str, str], ...] = ()
+) -> WholeTeam:  # fmt: skip
+    """The `WholeTeam` of a `team` in a `scene` with this `ground`; other pairs of names that are `touching` may do so.
+
+    The last two are kept, because worlds take long to build.
+    """
+    return WholeTeam(team, scene, ground, touching)
 
 
 def together(figure: Figure, frame: str) -> tuple[str, ...]:

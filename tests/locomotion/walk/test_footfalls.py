@@ -81,3 +81,17 @@ def test_feet_that_are_turned_against_each_other_do_not_meet(turn, aside):
             axes += [R[:, 0], R[:, 1]]
         gaps = [max((a @ n).min() - (b @ n).max() for a, b in (corners, corners[::-1])) for n in axes]
         assert max(gaps) > 0.005
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whoever_stops_stands_as_always(seed):
+    """Also after sidesteps and turns, for which feet that pass each other are set wider apart."""
+    rng = np.random.default_rng(seed)
+    far, way, turn = rng.uniform(0.2, 2.2), rng.uniform(-np.pi, np.pi), rng.uniform(-1.6, 1.6)
+    _, steps = steps_of(smooth(far * np.cos(way)), smooth(far * np.sin(way)), smooth(turn), rng.uniform(3.0, 7.0))
+    for foot, sign in ((0, 1.0), (1, -1.0)):
+        x, y, heading = steps.place[steps.of(foot)[-1]] - (far * np.cos(way), far * np.sin(way), turn)
+        c, s = np.cos(turn), np.sin(turn)
+        options = FootfallOptions()
+        assert np.allclose((c * x + s * y, c * y - s * x), (-options.behind, sign * options.standing_width), atol=1e-3)
+        assert np.isclose(heading, sign * options.toes_out, atol=1e-3)

@@ -138,6 +138,22 @@ def test_legs_move_as_was_measured(name, speed):
         assert np.sqrt(np.mean((ours - published) ** 2)) < off
 
 
+@pytest.mark.parametrize("speed", [0.5, 0.7, 1.0, 1.4])
+def test_legs_move_so_at_speeds_between(speed):
+    """Within 8° (root mean square) of the published curves, blended, and swinging knees bend as far."""
+    t, base = way("straight", length=speed * 10.5, seconds=12.0, samples=900)
+    walked = walk(PERSON, t, base)
+    first, second = [fall for fall in walked.footfalls if fall.foot == "left" and 3.0 < fall.touch < 9.5][:2]
+    phase = np.linspace(0.0, 1.0, 100, endpoint=False)
+    times = np.interp(phase, [0.0, 0.6, 1.0], [first.touch, first.leave, second.touch])
+    weights = np.repeat(load_cycles().weights(np.array([[speed, 0.0, 0.0]])), 100, 0)
+    for joint in ("hip_ry", "knee_ry"):
+        ours = np.interp(times, t, walked.Q[:, PERSON.index(f"left_{joint}")])
+        published = load_cycles().blend(weights, phase, (f"left_{joint}",))[:, 0]
+        assert np.sqrt(np.mean((ours - published) ** 2)) < np.radians(8.0)
+    assert abs(ours.max() - published.max()) < np.radians(8.0)
+
+
 def test_who_stands_does_not_move():
     t = np.linspace(0.0, 3.0, 50)
     walked = walk(PERSON, t, np.tile([1.0, 2.0, 0.5], (50, 1)))

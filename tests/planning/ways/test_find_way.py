@@ -3,13 +3,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from bunraku.collision import World
 from bunraku.errors import BunrakuError, NotFinite
+from bunraku.figure import Box, library
 from bunraku.planning.planning_outcomes import BUDGET_SPENT, FOUND, GOAL_BLOCKED, NO_BUDGET, START_BLOCKED
 from bunraku.planning.ways.find_way import find
 from bunraku.planning.ways.free_space import FreeSpace
 from bunraku.planning.ways.path import rounded, shortcut
 from bunraku.planning.ways.rrt_connect import ConnectOptions, connect
 from bunraku.planning.ways.steer import Bezier, Differential
+from bunraku.scene import Obstacle, Scene
 from tests.planning.rooms import space, wall
 
 START, GOAL = np.array([-1.2, -1.0, 0.3]), np.array([1.2, -1.0, 2.0])
@@ -85,3 +88,17 @@ def test_bad_input_is_refused():
         FreeSpace(space().world)
     with pytest.raises(BunrakuError, match="a whole number, zero or more"):
         find(space(), START, GOAL, seed=-1)
+
+
+def test_a_figure_of_many_shapes_is_proven_free():
+    """A person has more pairs of shapes than the queue of a proof once had room for."""
+    person = library.named("mannequin")
+    world = World(person, Scene("room", (Obstacle("wall", Box((0.1, 2.0, 2.0)), (1.0, 0.0, 1.0)),), floor=None))
+    assert len(world.pairs) > 1024
+    space = FreeSpace(world, bounds=dict.fromkeys(person.names, (-7.0, 7.0)))
+    hand = person.start.copy()
+    hand[person.index("left_elbow")] -= 0.4
+    aside = hand.copy()
+    aside[person.index("pelvis_tx")] += 0.9
+    assert all(space.sees(person.start, hand) for _ in range(20))
+    assert not space.sees(hand, aside)

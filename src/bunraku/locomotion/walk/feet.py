@@ -45,10 +45,14 @@ class FootOptions:
     """Sine of the pitch below which the change of support from heel to toes is smoothed."""
     rising: float = 0.3
     """Share of a swing in which a foot rises, and share in which it descends."""
-    ramp: float = 0.38
-    """Share of a swing in which a foot accelerates, and share in which it decelerates."""
-    gentle_ramp: float = 0.2
-    """The same at full ease."""
+    ramps: tuple[float, float] = (0.38, 0.38)
+    """Share of a swing in which a foot accelerates, and share in which it decelerates, in slow walking."""
+    fast_ramps: tuple[float, float] = (0.22, 0.34)
+    """The same in fast walking, where people push off more."""
+    slow_fast: tuple[float, float] = (1.3, 3.0)
+    """Speeds of a swing, length over duration, that count as slow and as fast [m/s]."""
+    shorter_ramps: float = 0.47
+    """Relative reduction of both at full ease."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +74,8 @@ class Foot:
     swings: Array
     """(stances − 1, 6, 3): ankle at lift-off and touchdown, its velocities there per unit of phase, lift and sideways swerve; the
     ankle's height is that over the lowest point of the sole."""
-    ramp: float
-    """Share of a swing in which it accelerates, and share in which it decelerates."""
+    shorter: float
+    """Factor on the shares of a swing in which it accelerates and decelerates."""
     evenly: float = 0.0
     """From 0 (rises smoothly at both ends of a swing) to 1 (rises at constant speed)."""
     options: FootOptions = FootOptions()
@@ -112,8 +116,9 @@ class Foot:
         climb = np.clip((self.ground.at[k + 1, 2] - self.ground.at[k, 2]) / self.options.high_step, -1.0, 1.0)[:, None]
         late = np.where(climb > 0.0, s1 ** (1.0 + climb), 1.0 - (1.0 - s1) ** (1.0 - 0.6 * climb))
         early = np.where(climb > 0.0, 1.0 - (1.0 - s1) ** (1.0 + climb), s1 ** (1.0 - 0.8 * climb))
-        way = _eased(late, self.ramp)
-        rise = _eased(early, self.ramp)
+        ramps = self.ramps(k)
+        way = _eased(late, *ramps)
+        rise = _eased(early, *ramps)
         start, end = s1 - s1**3 * (6.0 - 8.0 * s1 + 3.0 * s1**2), s1**3 * (-4.0 + 7.0 * s1 - 3.0 * s1**2)
         bump = self.raised(s1)
         ankle = a + np.concatenate([way, way, rise], 1) * (b - a) + bump * (lift + swerve)
@@ -130,6 +135,15 @@ class Foot:
         e_y /= np.sqrt((e_y**2).sum(1))[:, None]
         tilt = np.stack([np.cross(e_y, normal), e_y, normal], -1)
         return ankle, so3.about(2, yaw) @ tilt @ so3.about(1, pitch)
+
+    def ramps(self, k: Ints) -> tuple[Array, Array]:
+        """Shares (n, 1) of the swings after stances `k` (n,) in which it accelerates and decelerates."""
+        own = self.options
+        length = np.linalg.norm(self.swings[k, 1, :2] - self.swings[k, 0, :2], axis=1)
+        slow, fast = own.slow_fast
+        brisk = np.clip((length / (self.touch[k + 1] - self.leave[k]) - slow) / (fast - slow), 0.0, 1.0)[:, None]
+        begin, end = (a + brisk * (b - a) for a, b in zip(own.ramps, own.fast_ramps, strict=True))
+        return self.shorter * begin, self.shorter * end
 
     def raised(self, s: Array) -> Array:
         """Relative height at shares `s` of a swing: from 0 up to 1 and down to 0."""
@@ -166,7 +180,7 @@ def feet(
     options: how feet roll and swing
     """
     bare, weights = [], cycles.weights(way.velocity)
-    ramp = max(options.ramp + (options.gentle_ramp - options.ramp) * ease, 0.07)
+    shorter = max(1.0 - options.shorter_ramps * ease, 0.2)
     for foot in (0, 1):
         own, phase = steps.of(foot), _phase(steps, way, foot, way.t)
         channels = tuple(f"{legs[foot].side}_{name}" for name in ("foot", "lift"))
@@ -179,7 +193,7 @@ def feet(
         yaw, none = np.unwrap(steps.place[own, 2]), np.zeros((max(len(own) - 1, 0), 6, 3))
         bare.append(Foot(
             legs[foot], steps.touch[own], steps.leave[own], yaw, grounds[foot], _looked_up(way.t, pitch),
-            _looked_up(way.t, lift), none, ramp, min(ease, 1.0), options,
+            _looked_up(way.t, lift), none, shorter, min(ease, 1.0), options,
         ))  # fmt: skip
     left, right = bare
     return _swinging(left, right, heights, gap), _swinging(right, left, heights, gap)
@@ -265,11 +279,11 @@ def _swerve(own: Foot, other: Foot, gap: float) -> None:
     own.swings[:, 5] = np.minimum(worst.max(1), 0.25)[:, None] * out[rows] * np.array([1.0, 1.0, 0.0])
 
 
-def _eased(s: Array, ramp: float) -> Array:
-    """From 0 to 1: the speed rises and falls linearly within `ramp`, and is constant in between."""
-    early, late = np.minimum(s, ramp), np.minimum(1.0 - s, ramp)
-    even = np.clip(s - ramp, 0.0, 1.0 - 2.0 * ramp)
-    return np.asarray((even + 0.5 * ramp + (early**2 - late**2) / (2.0 * ramp)) / (1.0 - ramp))
+def _eased(s: Array, begin: Array, end: Array) -> Array:
+    """From 0 to 1: the speed rises linearly within `begin`, falls linearly within the last `end`, and is constant in between."""
+    early, late = np.minimum(s, begin), np.minimum(1.0 - s, end)
+    even = np.clip(s - begin, 0.0, 1.0 - begin - end)
+    return np.asarray((early**2 / (2.0 * begin) + even + (end**2 - late**2) / (2.0 * end)) / (1.0 - 0.5 * (begin + end)))
 
 
 def _turned(R: Array, x: Array) -> Array:

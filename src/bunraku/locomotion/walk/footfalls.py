@@ -42,6 +42,8 @@ class FootfallOptions:
     """Lateral distance of a foot from the base when walking at 1 m/s [m]."""
     gap: float = 0.125
     """Smallest distance of the middles of two feet that pass each other [m]."""
+    widest: float = 0.2
+    """Largest distance of a foot from the base at mid-stance [m]; longer steps sideways would have to pass farther out."""
     toes_out: float = 0.1
     """Angle by which feet are turned outward [rad]."""
     soles: float = 0.1
@@ -180,10 +182,13 @@ def _steps(
         if after is not None:
             leave[i], next_bout[i] = own.start[after], own.bout[after]
     middle = _middles(way, touch, leave, bout, next_bout)
-    place = _places(way, foot, middle, options)
+    ends = (bout < 0) | (next_bout < 0)  # whoever stands at the start or the end stands as always, whatever came before or comes
+    place = _places(way, foot, middle, ends, options)
     farthest = np.array(options.farthest) * (1.0 - options.shorter_steps * min(ease, 1.5))
     stretch = _stretch(way, touch, leave, middle, farthest)
-    return Stances(foot, touch, leave, middle, _apart(foot, place, leg, options), own.count, own.parity), stretch
+    aside = np.linalg.norm(place[:, :2] - way.at(middle)[:, :2], axis=1)
+    stretch = np.maximum(stretch, np.where(ends, 0.0, aside / options.widest))
+    return Stances(foot, touch, leave, middle, _apart(foot, place, leg, ends, options), own.count, own.parity), stretch
 
 
 def _first_foot(way: BaseMotion, a: int, b: int, last: int, n: int) -> int:
@@ -202,21 +207,22 @@ def _middles(way: BaseMotion, touch: Array, leave: Array, own: Ints, after: Ints
     out = np.interp(half, moved + 1e-9 * t, t)  # strictly increasing
     out[own < 0] = t[0]
     for i in np.flatnonzero((own >= 0) & (own != after)):
-        out[i] = t[way.bouts[own[i]][1]]
+        out[i] = t[way.bouts[own[i]][1]] if after[i] >= 0 else t[-1]
     return np.asarray(np.clip(out, touch, np.maximum(leave, touch)))
 
 
-def _places(way: BaseMotion, foot: Ints, middle: Array, options: FootfallOptions) -> Array:
-    """Positions of feet (n, 3) beside the base, wide enough apart not to cross."""
+def _places(way: BaseMotion, foot: Ints, middle: Array, ends: NDArray[np.bool_], options: FootfallOptions) -> Array:
+    """Positions of feet (n, 3) beside the base, wide enough apart not to cross; those at the `ends` do not give way."""
     at = way.at(middle)
     c, s = np.cos(at[:, 2]), np.sin(at[:, 2])
     side = np.where(foot == 0, 1.0, -1.0)
     speed = np.abs(way.velocity_at(middle)[:, 0])
     half = options.standing_width - (options.standing_width - options.walking_width) * np.clip(speed / 1.0, 0.0, 1.0)
     d = at[1:, :2] - at[:-1, :2]  # feet alternate, so consecutive ones are left and right
-    need = 0.5 * (options.gap - side[1:] * (c[:-1] * d[:, 1] - s[:-1] * d[:, 0]))
-    half[1:] = np.maximum(half[1:], need)
-    half[:-1] = np.maximum(half[:-1], need)
+    need = options.gap - side[1:] * (c[:-1] * d[:, 1] - s[:-1] * d[:, 0])
+    before, after = (np.where(other, need - options.standing_width, 0.5 * need) for other in (ends[:-1], ends[1:]))
+    half[1:] = np.where(ends[1:], half[1:], np.maximum(half[1:], before))
+    half[:-1] = np.where(ends[:-1], half[:-1], np.maximum(half[:-1], after))
     x = -options.behind - options.behind_by_speed * np.clip(way.velocity_at(middle)[:, 0], -0.3, 1.2)
     turn = at[:, 2] + side * options.toes_out
     return np.stack([at[:, 0] + c * x - s * side * half, at[:, 1] + s * x + c * side * half, turn], 1)
@@ -234,8 +240,8 @@ def _stretch(way: BaseMotion, touch: Array, leave: Array, middle: Array, farthes
     return out
 
 
-def _apart(foot: Ints, place: Array, leg: Leg, options: FootfallOptions) -> Array:
-    """Feet moved outward if their heels or toes would touch because they are turned."""
+def _apart(foot: Ints, place: Array, leg: Leg, ends: NDArray[np.bool_], options: FootfallOptions) -> Array:
+    """Feet moved outward if their heels or toes would touch because they are turned; those at the `ends` stay."""
     out = place.copy()
     for i in range(1, len(foot)):
         a, b = (i - 1, i) if foot[i] else (i, i - 1)  # left and right
@@ -245,6 +251,6 @@ def _apart(foot: Ints, place: Array, leg: Leg, options: FootfallOptions) -> Arra
         end = -leg.heel if turn > 0.0 else leg.toe
         need = max(options.gap, options.soles + end * abs(np.sin(turn))) - d @ left
         if need > 0.0 and abs(d @ ahead) < leg.toe - leg.heel:
-            out[a, :2] += 0.5 * need * left
-            out[b, :2] -= 0.5 * need * left
+            for one, other, sign in ((a, b, 1.0), (b, a, -1.0)):
+                out[one, :2] += 0.0 if ends[one] else sign * (need if ends[other] else 0.5 * need) * left
     return out
