@@ -155,7 +155,7 @@ class Stabiliser:
         lost = (self.damping + self._viscous) * rate + self._dry * np.tanh(rate / options.creep)
         out = wanted[motors] + (self._efforts(done)[k] + lost) / self.stiffness
         shift = self._inside(done, k, options.ankle * error)
-        if move.stands(0)[k] and move.stands(1)[k]:
+        if move.stands(0)[k] and move.stands(1)[k] and not self.performer.guide.options.brisk:
             shift, shares = self._weigh(out, here, move.feet[k, :, :2], shares, shift)
         self._push(out, here, move.feet[k, :, 3], shares, shift)
         return np.asarray(out)
