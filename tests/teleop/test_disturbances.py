@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bunraku.kinematics import pose
 from bunraku.locomotion.guide.guide_command import Command
 from bunraku.locomotion.guide.humanoid import small_humanoid
 from bunraku.locomotion.guide.humanoid_file import guide_of
@@ -15,7 +16,7 @@ from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.session import Session
 from bunraku.locomotion.guide.stabiliser import Stabiliser
 from bunraku.scene import Scene
-from tests.teleop.disturbances import Disturbance, falls, known, stood
+from tests.teleop.disturbances import Disturbance, DisturbedRobot, falls, known, stood
 
 pytest.importorskip("mujoco")
 
@@ -55,6 +56,34 @@ def test_feedback_keeps_the_zmp_inside(performer: Performer) -> None:
             at = done.zmp[k] + stabiliser._inside(done, k, 0.5 * way)
             assert done.stands_at(k, at) or done.move.segment.margin_of(np.tile(at, (k + 1, 1)))[k] > -1e-9
     assert np.allclose(stabiliser._inside(done, 0, np.array([0.001, 0.0])), [0.001, 0.0])
+
+
+@pytest.mark.parametrize(("seed", "direction"), [(601_006, 1.5 * math.pi), (601_021, 1.25 * math.pi)])
+def test_pushed_in_a_step_it_waits_before_the_next(performer: Performer, seed: int, direction: float) -> None:
+    """It fell when the next step began from where the plan, not the robot, was."""
+    assert stood(performer, Disturbance(push=0.25), seed, direction=direction, walks=True)
+
+
+def test_legs_shift_the_zmp_from_one_foot_to_the_other(performer: Performer) -> None:
+    """A shift of a tenth of the distance of the feet moves up to a tenth of the weight, at once."""
+    session = Session(performer)
+    done = session.obey(Command())
+    robot = DisturbedRobot(performer.guide.humanoid, done.q[-1], Disturbance(), np.random.default_rng(0))
+    stabiliser, places, halves = Stabiliser(performer, *robot.servos), done.move.feet[-1, :, :2], np.array([0.5, 0.5])
+    out = done.q[-1][performer.body.motors]
+    for _ in range(100):
+        robot.step(out)
+    before, way = robot.soles[:, 0], places[1] - places[0]
+    rest, shares = stabiliser._weigh(out, pose(performer.guide.humanoid.figure, robot.q), places, halves, 0.1 * way)
+    assert np.allclose(rest, 0.0)
+    assert np.allclose(shares, [0.4, 0.6])
+    robot.step(out)
+    left, right = (robot.soles[:, 0] - before) / before.sum()
+    assert 0.03 < right < 0.12
+    assert abs(left + right) < 0.01
+    rest, shares = stabiliser._weigh(out, pose(performer.guide.humanoid.figure, robot.q), places, halves, 0.8 * way)
+    assert np.allclose(rest, 0.3 * way)
+    assert np.allclose(shares, [0.0, 1.0])
 
 
 @pytest.mark.slow

@@ -90,6 +90,7 @@ class RobotLoop:
         self.session, self.robot, self._ease = session, robot, ease
         self.humanoid = session.performer.guide.humanoid
         self._stabiliser = Stabiliser(session.performer, *robot.servos, options=gains)
+        self._brisk = session.performer.guide.options.brisk  # its moves leave no time to wait
         self._motors = self.humanoid.figure.indices(robot.motors)
         self._told: GuidedMove | None = None
         self._away = robot.q[self._motors] - session.before[-1, self._motors]  # it may begin in another posture
@@ -108,6 +109,7 @@ class RobotLoop:
             self.robot.ahead(tick.performance.to_rest[tick.k :, self._motors] + self._stabiliser.shift)
         left = 1.0 - float(eased(np.array(min(tick.t / self._ease, 1.0))))
         targets = self._stabiliser.targets(tick.performance, tick.k, self.robot.q, self.robot.soles) + left * self._away
+        self.session.unsteady = self._stabiliser.unsteady and not self._brisk
         return tick, self.robot.step(targets)
 
     @property

@@ -86,6 +86,26 @@ def test_nonsense_in_the_middle_is_told_and_ends_at_a_stand(performer: Performer
     assert_sound(session)
 
 
+@pytest.mark.parametrize("tick", [10, 60])
+def test_while_unsteady_no_step_begins(performer: Performer, tick: int) -> None:
+    """A step whose foot still stands is given up, one whose foot is in the air is finished; then it stands until it is steady."""
+    session = Session(performer, prompt=True)
+    session.command = Command("trunk", (1.0, 0.0, 0.0))
+    for _ in range(tick):
+        session.tick()
+    begun, _ = session.now
+    session.unsteady = True
+    for _ in range(600):
+        session.tick()
+    now, _ = session.now
+    assert np.array_equal(now.move.feet[-1], begun.move.feet[-1 if begun.move.air[0] < tick else 0])
+    assert session.times.acts == [0]  # what it does meanwhile obeys no command
+    session.unsteady = False
+    for _ in range(200):
+        session.tick()
+    assert not np.array_equal(session.now[0].move.feet[-1], now.move.feet[-1])
+
+
 def test_without_it_a_segment_is_played_to_its_end(performer: Performer) -> None:
     session = Session(performer)
     session.command = WALK

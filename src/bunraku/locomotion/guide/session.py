@@ -27,7 +27,7 @@ from bunraku.errors import BunrakuError
 from bunraku.locomotion.guide.guide_command import Command, trusted
 from bunraku.locomotion.guide.guided_move import GuidedMove
 from bunraku.locomotion.guide.loop_times import LoopTimes
-from bunraku.locomotion.guide.navigation_points import Points, heading, moved
+from bunraku.locomotion.guide.navigation_points import NO_FOOT, Points, heading, moved
 from bunraku.locomotion.guide.performer import Performer
 from bunraku.locomotion.guide.plan_requests import PlanAtOnce, PlanRequest
 from bunraku.locomotion.guide.segment import GUIDE_TICK
@@ -101,7 +101,7 @@ class _Asked:
     count: int
     """The tick of the session."""
     number: int
-    """How many commands had come."""
+    """How many commands had come; −1 if it obeys none of them."""
 
 
 class Session:
@@ -127,6 +127,8 @@ class Session:
         self.times = LoopTimes(GUIDE_TICK)
         self.slip: Slip = lambda done, k: (np.zeros(2), 0.0)
         """Where the robot is; the next move begins there."""
+        self.unsteady = False
+        """Whether the robot is away from the plan. Until it is not, a step that has begun is finished, and no other begins."""
         self._keep, self._prompt = keep, prompt
         self._brisk = prompt and performer.guide.options.brisk
         self._heard, self._obeyed, self._wait, self._notice = Command(), Command(), 0, ""
@@ -197,22 +199,27 @@ class Session:
         done, k, left, look_back = self._now, self._k, self._now.move.n - self._k, self.performer.options.look_back
         if self._prompt and self.waiting and not self._wait and (at := self._interruption()) is not None:
             self._wait = self.options.again_beside if self.planning.ahead else self.options.again
-            request = PlanRequest(self.command, done.end, done.q[at + 1 - look_back : at + 1], done, at, self._brisk)
+            request = PlanRequest(self._wanted, done.end, done.q[at + 1 - look_back : at + 1], done, at, self._brisk)
         elif left == 0 if self._next is None and not self.planning.ahead else self._stale(left):
-            request = PlanRequest(self.command, *self._start_of_next(done, k), done, onward=self._brisk)
+            request = PlanRequest(self._wanted, *self._start_of_next(done, k), done, onward=self._brisk)
             self._next = None
         else:
             return
-        self._asked = _Asked(request, self._count, self.times.commands)
+        self._asked = _Asked(request, self._count, -1 if self.unsteady else self.times.commands)
         self.planning.ask(request)
 
     def _stale(self, left: int) -> bool:
         """Whether the move after this one must be planned (again), because the command has changed since."""
         if self._next is None:
             return True
-        then, now = trusted(self._next[0].request.command)[0], trusted(self.command)[0]
+        then, now = trusted(self._next[0].request.command)[0], trusted(self._wanted)[0]
         soon = self._lead < left <= self._lead + self.options.soon
         return _differs(now, then, self.options.other) or (soon and now != then)
+
+    @property
+    def _wanted(self) -> Command:
+        """The command, or none while the robot is unsteady."""
+        return Command() if self.unsteady else self.command
 
     @property
     def _lead(self) -> int:
@@ -225,6 +232,8 @@ class Session:
         assert self._now is not None
         n, first = self._now.move.n, self._k + self._lead
         if n - self._k <= self.options.soon:
+            return None
+        if self.unsteady and self._now.move.goals.swings != NO_FOOT and first + self.options.again >= self._now.move.air[0]:
             return None
         ticks = range(first, n - self.performer.options.look_back) if self.planning.ahead else (first,)
         return next((at for at in ticks if self.performer.interruptible(self._now, at)), None)
@@ -256,7 +265,8 @@ class Session:
 
     def _begin(self, asked: _Asked, new: GuidedMove) -> None:
         self._play(new, trusted(asked.request.command)[0], asked.request.before)
-        self.times.acted(self._count, asked.number)
+        if asked.number >= 0:
+            self.times.acted(self._count, asked.number)
 
     def _come_to_rest(self, stop: GuidedMove) -> None:
         """Begins the `stop` after a move in motion whose successor is not planned yet."""
@@ -296,7 +306,7 @@ class Session:
     @property
     def waiting(self) -> bool:
         """Whether the command is not obeyed yet."""
-        return _differs(trusted(self.command)[0], self._obeyed, self.options.other)
+        return _differs(trusted(self._wanted)[0], self._obeyed, self.options.other)
 
     @property
     def idle(self) -> bool:

@@ -1,7 +1,8 @@
 """Stabiliser: joint targets for simulated servos, from a guided move and the robot's measured configuration.
 
-Two corrections are added to the planned joints: the deflection of each servo under its planned effort and friction; and, at the
-ankles, an effort that shifts the ZMP by ΔZMP = k(ξ − ξ_planned), where ξ is the capture point of the measured centre of mass.
+Two corrections are added to the planned joints: the deflection of each servo under its planned effort and friction; and efforts
+that shift the ZMP by ΔZMP = k(ξ − ξ_planned), where ξ is the capture point of the measured centre of mass. On two feet the legs
+shift it from one foot towards the other, by bearing more or less; ankles do the rest.
 Errors are relative to the standing feet, so slipping has no effect. With a robot that feels the ground, the legs also follow the
 `FeltGround`.
 """
@@ -44,6 +45,14 @@ class StabiliserOptions:
     """How long it takes to stand upright, if it begins to lean because the ground slopes [s]."""
     rise: float = 0.08
     """Time constant with which the body follows the height of the ground below the standing feet [s]."""
+    pushed: float = 0.25
+    """Distance of the capture point from the plan, as a share of the width of a sole, from which no step should begin."""
+    settled: float = 0.1
+    """The same for the end of a disturbance: the distance must stay below it."""
+    settling: float = 0.2
+    """For how long [s]."""
+    patience: float = 2.0
+    """How long steps wait at most [s]."""
     edge: float = 0.1
     """Distance that a shifted ZMP keeps from the edge of the support polygon, as a share of the smaller size of a sole."""
     creep: float = 0.05
@@ -76,8 +85,11 @@ class Stabiliser:
         self._ticks, self._left = 0, 1.0
         self._lean = np.zeros(2)
         self._raised = 0.0
+        self._unsteady, self._calm = 0.0, 0.0
         self.ground = FeltGround(own, GUIDE_TICK)
         self._legs = LegShift(own)
+        order = {int(k): motor for motor, k in enumerate(performer.body.motors)}
+        self._leg_motors = [np.array([order[int(k)] for k in joints]) for joints in self._legs.joints]
         self._plan: tuple[GuidedMove, Array] | None = None
 
     def _axes(self, foot: str) -> tuple[tuple[int, Array], ...]:
@@ -98,6 +110,20 @@ class Stabiliser:
         """By how much the joints (motors,) are moved now, because the ground is not where the plan has it [rad]."""
         return np.asarray(self._legs.last[self.performer.body.motors])
 
+    @property
+    def unsteady(self) -> bool:
+        """Whether the capture point has been far from the plan, and has not come back for long enough."""
+        return 0.0 < self._unsteady <= self.options.patience
+
+    def _watch(self, away: float) -> None:
+        """Notes how far `away` the capture point is from the plan [m]."""
+        options, width = self.options, float(np.ptp(self.performer.guide.humanoid.sole[:, 1]))
+        self._calm = self._calm + GUIDE_TICK if away < options.settled * width else 0.0
+        if self._calm > options.settling:
+            self._unsteady = 0.0
+        elif self._unsteady or away > options.pushed * width:
+            self._unsteady += GUIDE_TICK
+
     def targets(self, done: GuidedMove, k: int, measured: Array, soles: Array | None = None) -> Array:
         """Joint targets (motors,) for tick `k` of the move `done`, which must have its `efforts`.
 
@@ -111,6 +137,7 @@ class Stabiliser:
         self._left = 1.0 - float(eased(np.array(min(self._ticks * dt / options.upright, 1.0))))
         self._ticks += 1
         error = self._capture_error(here, done, k, shares)
+        self._watch(float(np.hypot(*error)))
         after = min(k + 1, len(done.q) - 1)
         rates, wanted = (done.q[after] - done.q[max(k - 1, 0)]) / (dt * max(after - max(k - 1, 0), 1)), done.q[k]
         if soles is not None and not self.performer.guide.options.brisk:  # steps in motion leave no time to yield
@@ -127,7 +154,10 @@ class Stabiliser:
         rate = rates[motors]
         lost = (self.damping + self._viscous) * rate + self._dry * np.tanh(rate / options.creep)
         out = wanted[motors] + (self._efforts(done)[k] + lost) / self.stiffness
-        self._push(out, here, move.feet[k, :, 3], shares, self._inside(done, k, options.ankle * error))
+        shift = self._inside(done, k, options.ankle * error)
+        if move.stands(0)[k] and move.stands(1)[k] and not self.performer.guide.options.brisk:
+            shift, shares = self._weigh(out, here, move.feet[k, :, :2], shares, shift)
+        self._push(out, here, move.feet[k, :, 3], shares, shift)
         return np.asarray(out)
 
     def _efforts(self, done: GuidedMove) -> Array:
@@ -160,6 +190,19 @@ class Stabiliser:
                 short = min(offset + near, x * planned[0] + y * planned[1]) - (x * at[0] + y * at[1])
                 at = at + max(short, 0.0) * np.array([x, y])
         return np.asarray(at - planned)
+
+    def _weigh(self, out: Array, here: Pose, places: Array, shares: Array, shift: Array) -> tuple[Array, Array]:
+        """Adds efforts of the legs that shift the ZMP along the line between two standing feet: one bears more, the other less.
+
+        Returns the rest of the `shift` and the new shares of both feet.
+        """
+        way, feet = places[1] - places[0], self.performer.guide.humanoid.feet
+        right = min(max(float(shares[1] + shift @ way / (way @ way)), 0.0), 1.0)
+        more = self._weight * (right - float(shares[1]))
+        for foot, force in ((0, -more), (1, more)):
+            motors = self._leg_motors[foot]
+            out[motors] -= force * here.jacobian(feet[foot])[2, self._legs.joints[foot]] / self.stiffness[motors]
+        return shift - (right - shares[1]) * way, np.array([1.0 - right, right])
 
     def _push(self, out: Array, here: Pose, yaws: Array, shares: Array, shift: Array) -> None:
         """Adds efforts of the ankles that shift the ZMP: a moment of weight × shift, divided between the feet."""
