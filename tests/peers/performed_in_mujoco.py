@@ -120,9 +120,9 @@ class Adhesion:
 def mujoco_model(figure: Figure, q: Array, pairs: Pairs, step: float) -> mujoco.MjModel:
     """`figure` on a floor at z = 0; shapes that collide of each pair of frames meet, or of a frame and "floor".
 
-    Strings are limits of tendons, which run on from the spindle to a spool: a slide that winds them. If limits themselves changed, a
-    string that is paid out would be jerked, since MuJoCo damps the rate of a tendon, not that beside the rate of its limit.
-    Strings, stops of joints and contacts are damped three times more than critically: what is damped
+    Strings are limits of tendons, which run on from the spindle to a spool: a slide that winds them. If limits themselves
+    changed, a string that is paid out would be jerked, since MuJoCo damps the rate of a tendon, not that beside the rate of its
+    limit. Strings, stops of joints and contacts are damped three times more than critically: what is damped
     critically bounces with a restitution of e⁻² = 0.135 where the spring cannot pull.
     """
     with warnings.catch_warnings():

@@ -49,7 +49,7 @@ class TouchSearchOptions:
     """Curves that are simulated in each iteration."""
     narrow: float = 1e-4
     """The search has converged where all values spread by less than this [m or rad]."""
-    finer: int = 8
+    finer: int = 16
     """Steps of the last iterations in each step of the motion; 1: no such iterations."""
     last: int = 7
     """How many these are, beside the others. The first of them simulates the best motions of the others again."""

@@ -174,7 +174,7 @@ def furthest(motion: Motion, theirs: Array) -> dict[str, float]:
 
 
 def test_a_string_is_paid_out_and_a_knee_meets_its_stop_as_in_mujoco() -> None:
-    """All joints, for a quarter of a second: what rechecks kicks there knows strings that are wound and stops of joints as we do."""
+    """All joints, for a quarter of a second: what rechecks kicks there knows strings that are wound, and stops, as we do."""
     puppet = bunraku.library.marionette25()
     rest = dict(zip(puppet.names, puppet.start, strict=True))
     hands = {"right_leg_y": lambda t: rest["right_leg_y"] - 0.1 * ramp(t, 0.0, 0.3),

@@ -43,7 +43,8 @@ def test_a_crate_is_pushed_aside(angle: float, seed: int) -> None:
     assert isinstance(simulation, TouchSimulation)
     judge = Judge(simulation)
     assert max(judge.deepest(q)[0] for q in motion.q[::5]) < 1e-6
-    theirs = pushed_in_mujoco(found.motion, "crate.crate", ("along",), step=1.875e-3 / 2, **RUBS)
+    # Not with longer steps: one crate ended 75, 23, 8 mm from ours with steps of 0.94, 0.23, 0.06 ms in MuJoCo.
+    theirs = pushed_in_mujoco(found.motion, "crate.crate", ("along",), step=1.875e-3 / 16, **RUBS)
     assert np.linalg.norm(theirs[-1] - motion.q[-1, at : at + 3]) < 0.05
 
 
