@@ -7,8 +7,6 @@ A gesture is a row of stances. From stance to stance the body follows smoothly, 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
-
 import numpy as np
 from gestures import GESTURES, Gesture
 from numpy.typing import NDArray
@@ -138,26 +136,6 @@ def arrived(made: Array, rest: Array) -> Array:
     return np.concatenate([rest[None], (made + share * (rest - made[-1]))[1:]])
 
 
-def aimed(gesture: Gesture, puppet: Puppet, rounds: int = 3, share: float = 0.6) -> Gesture:
-    """A walk whose steps land where they should: what a try went too far, the next one aims nearer, by this `share`."""
-    steps, feet = gesture.steps, feet_of(puppet)
-    if steps is None or steps.turns:
-        return gesture
-    aims = np.zeros(steps.count)
-    for _ in range(rounds):
-        gesture = replace(gesture, steps=replace(steps, aims=tuple(aims)))
-        wanted = wanted_of(gesture, puppet.rest)
-        run = Hung(puppet, MAKING).followed(with_hands(wanted, puppet.rest, gesture, np.zeros(len(wanted))))
-        assert run is not None, "it cannot be simulated"
-        for k in range(steps.count):
-            sample = round(steps.landed(k) / DT)
-            row = run.x[None, min(sample, len(run.x) - 1), : FIGURE.n_q]
-            at = feet[k % 2].places(FIGURE, row)[0, :, 1].mean() - feet[k % 2].places(FIGURE, puppet.rest[None])[0, :, 1].mean()
-            aims[k] -= share * (at - steps.place(k))
-        print(f"  aims {np.round(aims, 3)}", flush=True)
-    return replace(gesture, steps=replace(steps, aims=tuple(aims)))
-
-
 def made_of(gesture: Gesture, puppet: Puppet) -> tuple[Array, Array | None]:
     """The motion of a gesture every `DT` as seen by someone who goes along, and how far its steps lead."""
     wanted = wanted_of(gesture, puppet.rest)
@@ -183,7 +161,7 @@ def main(names: list[str]) -> None:
     every = round(1.0 / (SAMPLE_RATE * DT))
     for name in names or GESTURES:
         print(name, flush=True)
-        gesture = aimed(GESTURES[name], puppet)
+        gesture = GESTURES[name]
         made, way = made_of(gesture, puppet)
         motion = Motion.of(FIGURE, DT * np.arange(len(made))[::every], arrived(made[::every], puppet.rest))
         steps = None if way is None else way[::every]

@@ -33,8 +33,6 @@ class Steps:
     """Share of a swing in which the foot only rises, at its beginning, and as long only sinks, at its end."""
     early: float = 1.0
     """Below 1, a foot is fastest before the middle of its swing: strings can pull a leg ahead, but only its weight brakes it."""
-    aims: tuple[float, ...] = ()
-    """How much farther than `length` asks each step aims [m, or rad]; legs swing past where they should land."""
     hips: tuple[float, float] = (-0.02, -0.01)
     """Where the hips are meanwhile, ahead of and above where they are at rest [m]."""
 
@@ -57,16 +55,12 @@ class Steps:
         """Where step number `k` should land along the way."""
         return self.length * (min(k, self.count - 2) + 0.5)
 
-    def landed(self, k: int) -> float:
-        """When step number `k` stands [s]."""
-        return (k + 1) * self.time
-
     def foot(self, t: Array, first: int) -> tuple[Array, Array]:
         """Where a foot is at times `t` [s] along the way, and how high [m]; `first` is its first step, 0 or 1."""
         at, high = np.zeros(len(t)), np.zeros(len(t))
         here = 0.0
         for k in range(first, self.count, 2):
-            there = self.place(k) + (self.aims[k] if self.aims else 0.0)
+            there = self.place(k)
             s = np.clip((t / self.time - k - self.both) / (1.0 - 2.0 * self.both), 0.0, 1.0)
             at += (there - here) * eased(np.clip((s - self.rise) / (1.0 - 2.0 * self.rise), 0.0, 1.0) ** self.early)
             high += self.lift * 16.0 * (s * (1.0 - s)) ** 2
@@ -149,7 +143,7 @@ def mirrored(stance: Stance) -> Stance:
 
 
 REST = Stance()
-LEFTWARD, RIGHTWARD = Stance(right_arm=reach(0.02, 0.1, 0.42)), Stance(right_arm=reach(0.36, 0.1, 0.34))
+LEFTWARD, RIGHTWARD = Stance(right_arm=reach(0.06, 0.22, 0.4)), Stance(right_arm=reach(0.38, 0.2, 0.3))
 HAT = Stance(right_arm=reach(-0.01, 0.13, 0.215, 30))
 THERE = Stance(right_arm=reach(0.52, 0.08, 0.06), head=(0, 0, -50))
 OUT, HERE = Stance(right_arm=reach(0.25, 0.42, 0.05)), Stance(right_arm=reach(0.04, 0.16, 0.12), head=(8, 0, 0))
@@ -164,8 +158,8 @@ APART, TOGETHER = (
 )
 DEEP, HIGHER = Stance(right_arm=reach(0.1, 0.4, -0.2)), Stance(right_arm=reach(0.1, 0.4, -0.1))
 OPEN = Stance(left_arm=reach(0.33, 0.16, -0.12), right_arm=reach(0.33, 0.16, -0.12), head=(0, 26, 0))
-DOWN = Stance(hips=(0, -0.03, -0.022), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(20, 62, 0, 20), right_arm=(20, 62, 0, 20))
-YES, NO = Stance(head=(38, 0, 0)), Stance(head=(-12, 0, 0))
+DOWN = Stance(hips=(0, -0.03, -0.022), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(20, 62, 12, 20), right_arm=(20, 62, 12, 20))
+YES, NO = Stance(head=(31, 0, 0)), Stance(head=(-12, 0, 0))
 OVER = Stance(right_foot=(0, 0.02, 0.1, 0))  # where it will stand
 RAISE, KICK = Stance(right_foot=(0, 0.33, 0.2, 0)), Stance(right_foot=(0, 0.66, 0.5, 0), lean=(-8, 0, 0))
 STEP = Stance(left_foot=(0, 0.3, 0.33, 0), right_arm=(15, 60, 0, 40), left_arm=(40, -5, 0, 25))
@@ -175,15 +169,15 @@ TURN = Stance(
     head=(0, 0, -20),
     left_foot=(0, 0, 0, 25),
     right_foot=(0, 0, 0, 25),
-    left_arm=reach(0.36, 0.2, -0.15),
-    right_arm=reach(0.36, 0.2, -0.15),
+    left_arm=reach(0.4, 0.06, -0.15),
+    right_arm=reach(0.4, 0.06, -0.15),
 )
 CROUCH = Stance(hips=(0, -0.1, -0.04), lean=(12, 0, 0))
 AIR = Stance(
     hips=(0, 0.0, 0.28), left_foot=(0, 0.02, 0.28, 0), right_foot=(0, 0.02, 0.28, 0), left_arm=reach(0.36, 0.15, -0.1),
     right_arm=reach(0.36, 0.15, -0.1),
 )  # fmt: skip
-DANCE = Stance(right_arm=reach(0.12, 0.12, 0.46), left_arm=reach(0.3, 0.1, -0.25))
+DANCE = Stance(right_arm=reach(0.22, 0.2, 0.4), left_arm=reach(0.3, 0.1, -0.25))
 HEEL = replace(DANCE, hips=(0, 0, 0.04), left_foot=(-0.06, 0.5, 0.28, 0), right_foot=(0, 0, 0.04, 0), lean=(-4, 7, 0))
 OTHER = replace(DANCE, hips=(0, 0, 0.04), right_foot=(0.06, 0.5, 0.28, 0), left_foot=(0, 0, 0.04, 0), lean=(-4, -7, 0))
 BETWEEN = replace(DANCE, hips=(0, -0.02, -0.01))
@@ -202,7 +196,7 @@ GESTURES = {
     "rest": Gesture(keyed(REST, REST, step=0.6), (), "stands still", (0.6, 1.2)),
     "wave": Gesture(
         keyed(RIGHTWARD, LEFTWARD, RIGHTWARD, LEFTWARD, RIGHTWARD, LEFTWARD, step=0.66, lead=1.0), ARM, "waves with the right hand",
-        (1.66, 2.98),
+        (1.66, 2.98), elbows=-0.1,
     ),
     "salute": Gesture(keyed(HAT, HAT, step=1.2, lead=1.0), ARM, "hand to the hat"),
     "point": Gesture(keyed(THERE, THERE, step=0.9, lead=1.0), ("right_arm", "head"), "points to its right"),
@@ -215,7 +209,7 @@ GESTURES = {
     ),
     "shake": Gesture(keyed(*(DEEP, HIGHER) * 3, DEEP, step=0.4, lead=1.2), ARM, "shakes hands", (1.2, 2.0)),
     "shrug": Gesture(keyed(OPEN, OPEN, step=0.7, lead=0.9), (*ARMS, "head"), "who knows"),
-    "bow": Gesture(keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down"),
+    "bow": Gesture(keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down", aside=(0.05, 0.6)),
     "nod": Gesture(keyed(YES, NO, YES, NO, YES, step=0.5, lead=0.6), ("head",), "says yes", (0.6, 1.6)),
     "kick": Gesture(
         ((0, REST), (0.9, RAISE), (1.6, KICK), (1.9, KICK), (2.6, RAISE), (3.4, OVER), (4.0, REST)), ("right_leg",), "kicks a leg",
