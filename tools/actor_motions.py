@@ -36,8 +36,8 @@ SLOPES = {
     "shoulder": ((0.2, 0.05), (0.14, -0.2), (0.35, 0.2)),
     "back": ((0.0, -0.35), (-0.15, -0.7), (0.15, -0.2)),
     "head": ((0.08, 0.02), (0.02, -0.3), (0.3, 0.3)),
-    "arm": ((0.07, 0.15), (-0.25, -0.3), (0.6, 0.6)),
-    "arm_elbow": ((0.18, 0.0), (0.1, -0.4), (0.7, 0.4)),
+    "arm": ((0.07, 0.15), (-0.25, -0.3), (0.5, 0.5)),
+    "arm_elbow": ((0.18, 0.0), (0.1, -0.4), (0.4, 0.4)),
     "leg": ((0.05, 0.2), (0.02, 0.1), (0.3, 0.6)),
     "leg_shin": ((0.05, 0.2), (-0.05, 0.1), (0.3, 0.6)),
 }
@@ -116,9 +116,9 @@ def with_hands(q: Array, rest: Array, gesture: Gesture, heading: Array) -> Array
         if string.name.endswith("_arm"):
             ranges[1, k, 1] = gesture.hands_ahead
         if string.name == "left_arm":
-            ranges[1, k, 0] = -gesture.arms_in
+            ranges[:, k, 0] = -gesture.arms_out, -gesture.arms_in
         if string.name == "right_arm":
-            ranges[0, k, 0] = gesture.arms_in
+            ranges[:, k, 0] = gesture.arms_in, gesture.arms_out
     rested = slopes_of(FIGURE, rest)
     loose = rested.copy()
     if gesture.aside is not None:
@@ -126,7 +126,7 @@ def with_hands(q: Array, rest: Array, gesture: Gesture, heading: Array) -> Array
             if "leg" in string.name:
                 loose[k] = gesture.aside[0] * (-1 if "left" in string.name else 1), gesture.aside[1]
     ranges[0], ranges[1] = np.minimum(ranges[0], loose), np.maximum(ranges[1], loose)
-    return hung(FIGURE, q, DT, rested, ranges, heading, footing(), loose)[0]
+    return hung(FIGURE, q, DT, rested, ranges, heading, footing(), loose, PullOptions(around=gesture.around))[0]
 
 
 def arrived(made: Array, rest: Array) -> Array:

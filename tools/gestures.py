@@ -109,6 +109,8 @@ class Gesture:
     travels: bool = False
     arms_in: float = -0.25
     """Smallest slope outward of the strings of the hands: a negative one lets them cross the face."""
+    arms_out: float = 0.5
+    """Largest slope outward of these strings: a small one keeps them away from those of a partner."""
     legs: tuple[float, float] = (-0.06, 0.0)
     """Smallest slopes outward and ahead of the strings of the knees, where steps are taken."""
     shins: tuple[float, float] = (0.03, 0.05)
@@ -119,6 +121,8 @@ class Gesture:
     """Largest slope ahead of the strings of the hands: a small one keeps them away from someone who faces the actor."""
     aside: tuple[float, float] | None = None
     """Slopes outward and ahead of the strings of legs that stand, where those at rest would meet the trunk or an arm."""
+    around: float = 0.0
+    """How much longer these strings are, to lead around what leans over them [m]."""
     steps: Steps | None = None
     """Steps that carry the actor, instead of keys."""
 
@@ -156,13 +160,13 @@ APART, TOGETHER = (
     Stance(left_arm=reach(0.13, 0.3, 0.0), right_arm=reach(0.13, 0.3, 0.0)),
     Stance(left_arm=reach(-0.175, 0.3, 0.0), right_arm=reach(-0.175, 0.3, 0.0)),
 )
-DEEP, HIGHER = Stance(right_arm=reach(0.1, 0.4, -0.2)), Stance(right_arm=reach(0.1, 0.4, -0.1))
+DEEP, HIGHER = Stance(right_arm=reach(0.28, 0.36, -0.22)), Stance(right_arm=reach(0.28, 0.36, -0.1))
 OPEN = Stance(left_arm=reach(0.33, 0.16, -0.12), right_arm=reach(0.33, 0.16, -0.12), head=(0, 26, 0))
-DOWN = Stance(hips=(0, -0.03, -0.022), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(20, 62, 12, 20), right_arm=(20, 62, 12, 20))
+DOWN = Stance(hips=(0, -0.03, -0.022), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(20, 62, 8, 20), right_arm=(20, 62, 8, 20))
 YES, NO = Stance(head=(31, 0, 0)), Stance(head=(-12, 0, 0))
 OVER = Stance(right_foot=(0, 0.02, 0.1, 0))  # where it will stand
 RAISE, KICK = Stance(right_foot=(0, 0.33, 0.2, 0)), Stance(right_foot=(0, 0.66, 0.5, 0), lean=(-8, 0, 0))
-STEP = Stance(left_foot=(0, 0.3, 0.33, 0), right_arm=(15, 60, 0, 40), left_arm=(40, -5, 0, 25))
+STEP = Stance(left_foot=(0, 0.28, 0.3, 0), right_arm=(38, 50, 0, 40), left_arm=(45, 0, 0, 30))
 LEAN = Stance(hips=(0.015, -0.02, -0.025), lean=(0, 16, 0), head=(0, 8, 0))
 TURN = Stance(
     lean=(0, 0, 40),
@@ -183,13 +187,13 @@ OTHER = replace(DANCE, hips=(0, 0, 0.04), right_foot=(0.06, 0.5, 0.28, 0), left_
 BETWEEN = replace(DANCE, hips=(0, -0.02, -0.01))
 
 WALK = Steps(0.22, False, 0.06, 1.0, 6, both=0.07, rise=0.1, early=0.7)
-TURNING = Steps(0.32, True, 0.06, 1.0, 7, both=0.07, rise=0.1, early=0.8)
+TURNING = Steps(0.32, True, 0.05, 1.2, 7, both=0.07, rise=0.2, early=0.6)
 
 
 def walking(steps: Steps, text: str) -> Gesture:
     """A gesture of steps."""
     keys = ((0.0, REST), (steps.duration, REST))
-    return Gesture(keys, ("torso", *LEGS), text, steps.loop, travels=True, steps=steps, hands_ahead=0.15)
+    return Gesture(keys, ("torso", *LEGS), text, steps.loop, travels=True, steps=steps, hands_ahead=0.15, arms_out=0.07)
 
 
 GESTURES = {
@@ -207,15 +211,18 @@ GESTURES = {
     "clap": Gesture(
         keyed(*(APART, TOGETHER) * 3, APART, step=0.7, lead=1.0), ARMS, "claps its hands", (1.0, 2.4), aside=(0.05, 0.5)
     ),
-    "shake": Gesture(keyed(*(DEEP, HIGHER) * 3, DEEP, step=0.4, lead=1.2), ARM, "shakes hands", (1.2, 2.0)),
+    "shake": Gesture(
+        keyed(*(DEEP, HIGHER) * 3, DEEP, step=0.4, lead=1.2), ARM, "shakes hands", (1.2, 2.0), arms_out=0.0,
+        hands_ahead=0.05, elbows=0.0,
+    ),
     "shrug": Gesture(keyed(OPEN, OPEN, step=0.7, lead=0.9), (*ARMS, "head"), "who knows"),
-    "bow": Gesture(keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down", aside=(0.05, 0.6)),
+    "bow": Gesture(keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down", aside=(0.075, 0.6), around=0.08),
     "nod": Gesture(keyed(YES, NO, YES, NO, YES, step=0.5, lead=0.6), ("head",), "says yes", (0.6, 1.6)),
     "kick": Gesture(
         ((0, REST), (0.9, RAISE), (1.6, KICK), (1.9, KICK), (2.6, RAISE), (3.4, OVER), (4.0, REST)), ("right_leg",), "kicks a leg",
     ),
     "march": Gesture(
-        keyed(*(STEP, mirrored(STEP)) * 2, step=0.85, lead=0.85), ("torso", *ARMS, *LEGS), "steps on the spot", (0.85, 2.55),
+        keyed(*(STEP, mirrored(STEP)) * 2, step=1.0, lead=1.0), ("torso", *ARMS, *LEGS), "steps on the spot", (1.0, 3.0),
     ),
     "walk": walking(WALK, "walks to a place"),
     "turn": walking(TURNING, "turns to face another way"),

@@ -61,6 +61,8 @@ class PullOptions:
     """Change of a slope for that reason after which it is."""
     slack: float = 0.03
     """How much longer the strings of a leg that stands are than they need be [m]."""
+    around: float = 0.0
+    """The same during the motion, besides, where these strings must lead around what leans over them [m]."""
 
 
 def needed(figure: Figure, q: Array, dt: float) -> Array:
@@ -174,7 +176,7 @@ def hung(
     for name, miss in near.items():
         print(f"  {name} is {1000 * miss:.0f} mm nearer to a body than it should be", flush=True)
     inner = slice(options.still, options.still + len(given))
-    return _with_hands(figure, given, slope[inner], options.slack * held[inner]), left[inner]
+    return _with_hands(figure, given, slope[inner], ((options.slack + options.around * begun[..., 0]) * held)[inner]), left[inner]
 
 
 @dataclass(frozen=True)

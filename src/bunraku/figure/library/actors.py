@@ -32,6 +32,8 @@ class ActorSizes(NamedTuple):
     """How far an ankle tips forward and back, until leather stops it [rad]; half as far aside."""
     ankle_damping: float = 0.015
     """Of either axis of an ankle [N·m·s/rad]. An ankle is loose, and the lead is at its height: a foot that swings stays level."""
+    hip_damping: float = 0.1
+    """Of hips that turn or spread [N·m·s/rad]."""
     leg_damping: float = 1.2
     """Of hips and knees that bend forward and back [N·m·s/rad]: stiff leather ends the swing of a leg within a step."""
     band: float = 25.0
@@ -40,7 +42,7 @@ class ActorSizes(NamedTuple):
     """Height of the puppeteer's hands."""
 
 
-def _leg(side: str, size: ActorSizes, damping: float) -> FrameNode:
+def _leg(side: str, size: ActorSizes) -> FrameNode:
     x = -size.hips if side == "l" else size.hips
     return ball(
         f"{side}hip", *thigh(size.thigh), knee(size.thigh), rod(0.8, size.thigh, 0.06),
@@ -57,7 +59,7 @@ def _leg(side: str, size: ActorSizes, damping: float) -> FrameNode:
             ),
             at=(0, 0, -size.thigh), start=-0.17, damping=size.leg_damping, limits=(-2.2, 0.0),
         ),
-        at=(x, 0, 0), start=(0, 0, 0.24), damping=[damping, damping, size.leg_damping],
+        at=(x, 0, 0), start=(0, 0, 0.24), damping=[size.hip_damping, size.hip_damping, size.leg_damping],
     )  # fmt: skip
 
 
@@ -78,7 +80,7 @@ def actor(*, damping: float = 0.05) -> Figure:
 
     Strings: two at the head, two at the shoulders, one at the back, at each arm one at the hand and one at the elbow, at each leg
     one at the knee and one low at the shin. Feet are of lead and have flat soles; leather stops knees and ankles.
-    `damping` is that of arms and trunk [N·m·s/rad or N·s/m]; the neck has three times as much, hips that turn or spread twice.
+    `damping` is that of arms and trunk [N·m·s/rad or N·s/m]; the neck has three times as much.
     """
     size = ActorSizes()
     sides: tuple[tuple[str, str, float], ...] = (("left", "l", -1.0), ("right", "r", 1.0))
@@ -99,7 +101,7 @@ def actor(*, damping: float = 0.05) -> Figure:
         free(
             "torso", *trunk(size.trunk, size.shoulders, size.hips, size.neck + 0.04),
             rod(6.0, size.trunk, 0.11, top=(0, 0, size.trunk)), body(2.0, inertia=(0.01, 0.01, 0.01), name="pelvis"),
-            _leg("l", size, 2.0 * damping), _leg("r", size, 2.0 * damping), _arm("l", size), _arm("r", size),
+            _leg("l", size), _leg("r", size), _arm("l", size), _arm("r", size),
             ball(
                 "neck", *scaled(face(brim=0.114), 1.15), body(1.2, (0, 0.035, 0.1), (0.012, 0.012, 0.012), "skull"),
                 at=(0, 0, size.trunk + size.neck), damping=3.0 * damping,
