@@ -33,8 +33,8 @@ DT = 0.02  # [s]
 MAKING = RehearsalOptions(swings_held=True)
 # Slopes of the right strings along x and y: at rest, and the ranges that keep them clear of head and trunk.
 SLOPES = {
-    "shoulder": ((0.2, 0.05), (0.14, -0.2), (0.35, 0.2)),
-    "back": ((0.0, -0.35), (-0.15, -0.7), (0.15, -0.2)),
+    "shoulder": ((0.2, 0.05), (0.14, -0.2), (0.35, 0.3)),
+    "back": ((0.0, -0.35), (-0.15, -0.7), (0.15, 0.05)),
     "head": ((0.08, 0.02), (0.02, -0.3), (0.3, 0.3)),
     "arm": ((0.07, 0.15), (-0.25, -0.3), (0.5, 0.5)),
     "arm_elbow": ((0.18, 0.0), (0.1, -0.4), (0.4, 0.4)),
@@ -126,6 +126,8 @@ def with_hands(q: Array, rest: Array, gesture: Gesture, heading: Array) -> Array
             if "leg" in string.name:
                 loose[k] = gesture.aside[0] * (-1 if "left" in string.name else 1), gesture.aside[1]
     ranges[0], ranges[1] = np.minimum(ranges[0], loose), np.maximum(ranges[1], loose)
+    if gesture.back is not None:
+        ranges[:, [string.name for string in FIGURE.strings].index("back"), 1] = gesture.back
     return hung(FIGURE, q, DT, rested, ranges, heading, footing(), loose, PullOptions(around=gesture.around))[0]
 
 

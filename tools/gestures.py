@@ -121,7 +121,9 @@ class Gesture:
     """Largest slope ahead of the strings of the hands: a small one keeps them away from someone who faces the actor."""
     aside: tuple[float, float] | None = None
     """Slopes outward and ahead of the strings of legs that stand, where those at rest would meet the trunk or an arm."""
-    around: float = 0.0
+    back: tuple[float, float] | None = None
+    """Smallest and largest slope ahead of the string of the back, where that at rest would pull the actor back."""
+    around: float = 0.03
     """How much longer these strings are, to lead around what leans over them [m]."""
     steps: Steps | None = None
     """Steps that carry the actor, instead of keys."""
@@ -132,6 +134,16 @@ def keyed(*stances: Stance, step: float, lead: float | None = None) -> tuple[tup
     lead = step if lead is None else lead
     times = [0.0, *(lead + step * k for k in range(len(stances))), 2 * lead + step * (len(stances) - 1)]
     return tuple(zip((round(t, 2) for t in times), (REST, *stances, REST), strict=True))
+
+
+def marching(rounds: int = 2, rise: float = 0.6, sink: float = 1.2, step: float = 1.7) -> tuple[tuple[float, Stance], ...]:
+    """Steps on the spot: knees rise in turn, and each foot is above its place before it comes down."""
+    keys, t = [(0.0, REST)], 0.0
+    for _ in range(rounds):
+        for high, low in ((STEP, ABOVE), (mirrored(STEP), mirrored(ABOVE))):
+            keys += [(t + rise, high), (t + sink, low), (t + step, REST)]
+            t += step
+    return tuple((round(t, 2), stance) for t, stance in keys)
 
 
 def mirrored(stance: Stance) -> Stance:
@@ -162,11 +174,12 @@ APART, TOGETHER = (
 )
 DEEP, HIGHER = Stance(right_arm=reach(0.28, 0.36, -0.22)), Stance(right_arm=reach(0.28, 0.36, -0.1))
 OPEN = Stance(left_arm=reach(0.33, 0.16, -0.12), right_arm=reach(0.33, 0.16, -0.12), head=(0, 26, 0))
-DOWN = Stance(hips=(0, -0.03, -0.022), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(20, 62, 8, 20), right_arm=(20, 62, 8, 20))
+DOWN = Stance(hips=(0, -0.03, -0.022), lean=(62, 0, 0), head=(22, 0, 0), left_arm=(30, 80, 14, 20), right_arm=(30, 80, 14, 20))
 YES, NO = Stance(head=(31, 0, 0)), Stance(head=(-12, 0, 0))
 OVER = Stance(right_foot=(0, 0.02, 0.1, 0))  # where it will stand
 RAISE, KICK = Stance(right_foot=(0, 0.33, 0.2, 0)), Stance(right_foot=(0, 0.66, 0.5, 0), lean=(-8, 0, 0))
-STEP = Stance(left_foot=(0, 0.28, 0.3, 0), right_arm=(38, 50, 0, 40), left_arm=(45, 0, 0, 30))
+STEP = Stance(left_foot=(0, 0.15, 0.27, 0), right_arm=(38, 50, 0, 40), left_arm=(45, 0, 0, 30))
+ABOVE = Stance(left_foot=(0, -0.05, 0.07, 0))  # where it will stand: legs lag behind
 LEAN = Stance(hips=(0.015, -0.02, -0.025), lean=(0, 16, 0), head=(0, 8, 0))
 TURN = Stance(
     lean=(0, 0, 40),
@@ -193,7 +206,7 @@ TURNING = Steps(0.32, True, 0.05, 1.2, 7, both=0.07, rise=0.2, early=0.6)
 def walking(steps: Steps, text: str) -> Gesture:
     """A gesture of steps."""
     keys = ((0.0, REST), (steps.duration, REST))
-    return Gesture(keys, ("torso", *LEGS), text, steps.loop, travels=True, steps=steps, hands_ahead=0.15, arms_out=0.07)
+    return Gesture(keys, ("torso", *LEGS), text, steps.loop, travels=True, steps=steps, hands_ahead=0.15, arms_out=0.07, around=0.0)
 
 
 GESTURES = {
@@ -216,13 +229,13 @@ GESTURES = {
         hands_ahead=0.05, elbows=0.0,
     ),
     "shrug": Gesture(keyed(OPEN, OPEN, step=0.7, lead=0.9), (*ARMS, "head"), "who knows"),
-    "bow": Gesture(keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down", aside=(0.075, 0.6), around=0.08),
+    "bow": Gesture(keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down", aside=(0.075, 0.6), around=0.1, back=(-0.1, 0.1)),
     "nod": Gesture(keyed(YES, NO, YES, NO, YES, step=0.5, lead=0.6), ("head",), "says yes", (0.6, 1.6)),
     "kick": Gesture(
         ((0, REST), (0.9, RAISE), (1.6, KICK), (1.9, KICK), (2.6, RAISE), (3.4, OVER), (4.0, REST)), ("right_leg",), "kicks a leg",
     ),
     "march": Gesture(
-        keyed(*(STEP, mirrored(STEP)) * 2, step=1.0, lead=1.0), ("torso", *ARMS, *LEGS), "steps on the spot", (1.0, 3.0),
+        marching(), ("torso", *ARMS, *LEGS), "steps on the spot", (0.6, 4.0), around=0.0,
     ),
     "walk": walking(WALK, "walks to a place"),
     "turn": walking(TURNING, "turns to face another way"),

@@ -94,6 +94,8 @@ class RehearsalOptions:
     """Maximum number of iterations."""
     near_enough: float = 0.1
     """A search that did not converge is accepted if its last iteration expected a relative decrease below this."""
+    lessons: int = 0
+    """How often a puppet on boards that follows its reference learns from a try: each costs as much as to play the stretch."""
     following_error: float = 0.06
     """A puppet that follows its reference is near enough with this root-mean-square deviation [rad or m]."""
     following_end: float = 0.4
@@ -307,8 +309,12 @@ class Hung:
         for k, v in enumerate(np.gradient(wanted, own.dt, axis=0)):
             x[k, n_q : n_q + n] = self.momentum + momentum(figure, wanted[k], v)
         impulse = np.maximum(self.impulse, own.dt * own.slack_tension)
-        gains = self.gains(x, u, np.repeat(impulse[None], len(u), 0))
-        part = RehearsedPart(figure, own.dt, x, u, gains, feet_of(self.puppet))
+        gains, feet = self.gains(x, u, np.repeat(impulse[None], len(u), 0)), feet_of(self.puppet)
+        taught = np.setdiff1d(np.arange(n_q - n), np.concatenate([foot.kinematic for foot in feet]) - n)
+        for _ in range(own.lessons):  # what feedback did in one try, hands do by themselves in the next
+            played = Company({"puppet": RehearsedPart(figure, own.dt, x, u, gains, feet)}, options=own.boards).play()
+            u[:, taught] = played.puppets["puppet"].q[1:, n:][:, taught]
+        part = RehearsedPart(figure, own.dt, x, u, gains, feet)
         return Company({"puppet": part}, options=own.boards).play().puppets["puppet"]
 
     def _judged(self, played: PlayedPart, wanted: Array) -> Rehearsed:
@@ -443,7 +449,7 @@ class Hung:
         figure = self.puppet.figure
         described = [getattr(figure, f.name) for f in fields(figure) if f.init]  # repr(figure) is short: it has no masses
         digest = hashlib.sha256(
-            f"rehearsal 22 {loose} {self.options}\n{described}".encode()
+            f"rehearsal 23 {loose} {self.options}\n{described}".encode()
         )  # increase the number when the method changes
         digest.update(np.round(wanted * 1e9).astype(np.int64).tobytes())
         return digest.hexdigest()[:24]
