@@ -105,7 +105,7 @@ def wanted_of(gesture: Gesture, rest: Array) -> Array:
 
 def with_hands(q: Array, rest: Array, gesture: Gesture, heading: Array) -> Array:
     """`q` with hands that begin and end as at `rest`, wherever steps with this `heading` (T,) [rad] have led."""
-    ranges = np.stack([_leaning(1), _leaning(2)])
+    ranges, rested = np.stack([_leaning(1), _leaning(2)]), slopes_of(FIGURE, rest)
     for k, string in enumerate(FIGURE.strings):
         if "leg" in string.name and gesture.steps is not None:
             side = (1, -1.0) if "left" in string.name else (0, 1.0)
@@ -119,7 +119,6 @@ def with_hands(q: Array, rest: Array, gesture: Gesture, heading: Array) -> Array
             ranges[:, k, 0] = -gesture.arms_out, -gesture.arms_in
         if string.name == "right_arm":
             ranges[:, k, 0] = gesture.arms_in, gesture.arms_out
-    rested = slopes_of(FIGURE, rest)
     loose = rested.copy()
     if gesture.aside is not None:
         for k, string in enumerate(FIGURE.strings):
@@ -128,6 +127,9 @@ def with_hands(q: Array, rest: Array, gesture: Gesture, heading: Array) -> Array
     ranges[0], ranges[1] = np.minimum(ranges[0], loose), np.maximum(ranges[1], loose)
     if gesture.back is not None:
         ranges[:, [string.name for string in FIGURE.strings].index("back"), 1] = gesture.back
+    for k, string in enumerate(FIGURE.strings):
+        if gesture.held and string.name.startswith(gesture.held):
+            ranges[:, k] = rested[k]
     return hung(FIGURE, q, DT, rested, ranges, heading, footing(), loose, PullOptions(around=gesture.around))[0]
 
 

@@ -119,6 +119,8 @@ class Gesture:
     """Largest slope ahead of the strings of the elbows: a negative one keeps them behind forearms that are raised."""
     hands_ahead: float = 0.6
     """Largest slope ahead of the strings of the hands: a small one keeps them away from someone who faces the actor."""
+    held: str = ""
+    """Part whose strings lean as at rest all the time."""
     aside: tuple[float, float] | None = None
     """Slopes outward and ahead of the strings of legs that stand, where those at rest would meet the trunk or an arm."""
     back: tuple[float, float] | None = None
@@ -200,7 +202,7 @@ OTHER = replace(DANCE, hips=(0, 0, 0.04), right_foot=(0.06, 0.5, 0.28, 0), left_
 BETWEEN = replace(DANCE, hips=(0, -0.02, -0.01))
 
 WALK = Steps(0.22, False, 0.06, 1.0, 6, both=0.07, rise=0.1, early=0.7)
-TURNING = Steps(0.32, True, 0.05, 1.2, 7, both=0.07, rise=0.2, early=0.6)
+TURNING = Steps(0.32, True, 0.08, 1.2, 7, both=0.07, rise=0.15, early=0.6)
 
 
 def walking(steps: Steps, text: str) -> Gesture:
@@ -215,7 +217,7 @@ GESTURES = {
         keyed(RIGHTWARD, LEFTWARD, RIGHTWARD, LEFTWARD, RIGHTWARD, LEFTWARD, step=0.66, lead=1.0), ARM, "waves with the right hand",
         (1.66, 2.98), elbows=-0.1,
     ),
-    "salute": Gesture(keyed(HAT, HAT, step=1.2, lead=1.0), ARM, "hand to the hat"),
+    "salute": Gesture(keyed(HAT, HAT, step=1.2, lead=1.0), ARM, "hand to the hat", held="left_arm"),
     "point": Gesture(keyed(THERE, THERE, step=0.9, lead=1.0), ("right_arm", "head"), "points to its right"),
     "beckon": Gesture(keyed(*(OUT, HERE) * 3, OUT, step=0.6, lead=0.9), ("right_arm", "head"), "come here", (0.9, 2.1)),
     "cheer": Gesture(
