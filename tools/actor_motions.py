@@ -7,6 +7,7 @@ A gesture is a row of stances. From stance to stance the body follows smoothly, 
 from __future__ import annotations
 
 import sys
+
 import numpy as np
 from gestures import GESTURES, Gesture
 from numpy.typing import NDArray

@@ -231,7 +231,9 @@ GESTURES = {
         hands_ahead=0.05, elbows=0.0,
     ),
     "shrug": Gesture(keyed(OPEN, OPEN, step=0.7, lead=0.9), (*ARMS, "head"), "who knows"),
-    "bow": Gesture(keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down", aside=(0.075, 0.6), around=0.1, back=(-0.1, 0.1)),
+    "bow": Gesture(
+        keyed(DOWN, DOWN, step=0.6, lead=1.2), ALL, "bends trunk and head down", aside=(0.075, 0.6), around=0.1, back=(-0.1, 0.1)
+    ),
     "nod": Gesture(keyed(YES, NO, YES, NO, YES, step=0.5, lead=0.6), ("head",), "says yes", (0.6, 1.6)),
     "kick": Gesture(
         ((0, REST), (0.9, RAISE), (1.6, KICK), (1.9, KICK), (2.6, RAISE), (3.4, OVER), (4.0, REST)), ("right_leg",), "kicks a leg",

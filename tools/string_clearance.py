@@ -1,8 +1,8 @@
 """Hands that keep strings clear of bodies: as little as they must, strings lean elsewhere than wished.
 
-Seen from its hook, a string leans by two slopes. For each shape let d(slopes) be the least distance of points of the string from it;
-where d is less than a margin, the slopes are moved. All samples are moved together, by Gauss and Newton's method, so that hands stay
-smooth.
+Seen from its hook, a string leans by two slopes. For each shape let d(slopes) be the least distance of points of the string from
+it; where d is less than a margin, the slopes are moved. All samples are moved together, by Gauss and Newton's method, so that
+hands stay smooth.
 """
 
 from __future__ import annotations

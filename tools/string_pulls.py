@@ -159,7 +159,8 @@ def hung(
         held[:, own] = share[:, foot, None]
     t = dt * (np.arange(len(q)) - options.still)
     begun = eased(np.minimum(t, dt * (len(given) - 1) - t) / options.lead)[:, None, None]
-    mid, wide, firm = np.broadcast_to(slopes, (len(q), *slopes.shape)), np.broadcast_to(ranges[:, None], (2, len(q), *slopes.shape)), 0
+    mid = np.broadcast_to(slopes, (len(q), *slopes.shape))
+    wide = np.broadcast_to(ranges[:, None], (2, len(q), *slopes.shape))
     wish, near = Wish(mid, np.array(wide), np.zeros(held.shape, bool)), {}
     for _ in range(options.tries):
         slope, left = _leaned(figure, q, dt, wish, R, footing, load, options)
@@ -193,8 +194,8 @@ class Wish:
     def held(self, slopes: Array, which: NDArray[np.bool_]) -> Wish:
         """The wish in which `which` strings (T, strings) lean as `slopes` say."""
         firm = self.firm | which
-        on = firm[..., None]
-        return Wish(np.where(on, slopes, self.slopes), np.where(on, slopes + [[[[-0.01]]], [[[0.01]]]], self.ranges), firm)
+        on, near = firm[..., None], np.array([slopes - 0.01, slopes + 0.01])
+        return Wish(np.where(on, slopes, self.slopes), np.where(on, near, self.ranges), firm)
 
 
 def _leaned(

@@ -337,7 +337,7 @@ class Hung:
         return np.setdiff1d(np.arange(self.wired.n_dynamic), np.concatenate([np.zeros(0, int), *legs]))
 
     def _late(self, played: Array, wanted: Array) -> Array:
-        """How much later each part `played` what was `wanted`, along with its strings [s], (n_q,): trunk, legs and what is still are not.
+        """How much later each part `played` what was `wanted`, along with its strings [s], (n_q,); 0 for trunk, legs, still parts.
 
         If the part is late by τ, it is off by −τ times its rate: least squares over all samples tell τ.
         """
