@@ -29,7 +29,7 @@ props:
 script:
   - bert: walk                  # ahead, to between the others
     to: [0, -0.2]
-    counts: 9
+    counts: 13
     name: enters
   - everyone: bow
     after: enters

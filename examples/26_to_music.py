@@ -40,8 +40,8 @@ SCRIPT = """
 perform: A dance to music
 music: tune.wav                 # without a tempo: counts are the beats of the recording
 figures:
-  anna: {figure: actor, at: [-0.9, 0]}
-  bert: {figure: actor, at: [0.9, 0]}
+  anna: {figure: actor, at: [-1.3, 0]}
+  bert: {figure: actor, at: [1.3, 0]}
 script:
   - anna: cheer
     at: 2

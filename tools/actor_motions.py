@@ -7,7 +7,6 @@ A gesture is a row of stances. From stance to stance the body follows smoothly, 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 
 import numpy as np
 from gestures import GESTURES, Gesture
@@ -35,11 +34,11 @@ DT = 0.02  # [s]
 MAKING = RehearsalOptions(swings_held=True)
 # Slopes of the right strings along x and y: at rest, and the ranges that keep them clear of head and trunk.
 SLOPES = {
-    "shoulder": ((0.2, 0.05), (0.14, -0.2), (0.35, 0.2)),
-    "back": ((0.0, -0.35), (-0.15, -0.7), (0.15, -0.2)),
+    "shoulder": ((0.2, 0.05), (0.14, -0.2), (0.35, 0.3)),
+    "back": ((0.0, -0.35), (-0.15, -0.7), (0.15, 0.05)),
     "head": ((0.08, 0.02), (0.02, -0.3), (0.3, 0.3)),
-    "arm": ((0.07, 0.15), (-0.25, -0.3), (0.6, 0.6)),
-    "arm_elbow": ((0.18, 0.0), (0.1, -0.4), (0.7, 0.4)),
+    "arm": ((0.07, 0.15), (-0.25, -0.3), (0.5, 0.5)),
+    "arm_elbow": ((0.18, 0.0), (0.1, -0.4), (0.4, 0.4)),
     "leg": ((0.05, 0.2), (0.02, 0.1), (0.3, 0.6)),
     "leg_shin": ((0.05, 0.2), (-0.05, 0.1), (0.3, 0.6)),
 }
@@ -107,7 +106,7 @@ def wanted_of(gesture: Gesture, rest: Array) -> Array:
 
 def with_hands(q: Array, rest: Array, gesture: Gesture, heading: Array) -> Array:
     """`q` with hands that begin and end as at `rest`, wherever steps with this `heading` (T,) [rad] have led."""
-    ranges = np.stack([_leaning(1), _leaning(2)])
+    ranges, rested = np.stack([_leaning(1), _leaning(2)]), slopes_of(FIGURE, rest)
     for k, string in enumerate(FIGURE.strings):
         if "leg" in string.name and gesture.steps is not None:
             side = (1, -1.0) if "left" in string.name else (0, 1.0)
@@ -118,17 +117,21 @@ def with_hands(q: Array, rest: Array, gesture: Gesture, heading: Array) -> Array
         if string.name.endswith("_arm"):
             ranges[1, k, 1] = gesture.hands_ahead
         if string.name == "left_arm":
-            ranges[1, k, 0] = -gesture.arms_in
+            ranges[:, k, 0] = -gesture.arms_out, -gesture.arms_in
         if string.name == "right_arm":
-            ranges[0, k, 0] = gesture.arms_in
-    rested = slopes_of(FIGURE, rest)
+            ranges[:, k, 0] = gesture.arms_in, gesture.arms_out
     loose = rested.copy()
     if gesture.aside is not None:
         for k, string in enumerate(FIGURE.strings):
             if "leg" in string.name:
                 loose[k] = gesture.aside[0] * (-1 if "left" in string.name else 1), gesture.aside[1]
     ranges[0], ranges[1] = np.minimum(ranges[0], loose), np.maximum(ranges[1], loose)
-    return hung(FIGURE, q, DT, rested, ranges, heading, footing(), loose)[0]
+    if gesture.back is not None:
+        ranges[:, [string.name for string in FIGURE.strings].index("back"), 1] = gesture.back
+    for k, string in enumerate(FIGURE.strings):
+        if gesture.held and string.name.startswith(gesture.held):
+            ranges[:, k] = rested[k]
+    return hung(FIGURE, q, DT, rested, ranges, heading, footing(), loose, PullOptions(around=gesture.around))[0]
 
 
 def arrived(made: Array, rest: Array) -> Array:
@@ -136,26 +139,6 @@ def arrived(made: Array, rest: Array) -> Array:
     second, so that pieces join."""
     share = eased(1.0 - (np.arange(len(made))[::-1] / SAMPLE_RATE))[:, None]
     return np.concatenate([rest[None], (made + share * (rest - made[-1]))[1:]])
-
-
-def aimed(gesture: Gesture, puppet: Puppet, rounds: int = 3, share: float = 0.6) -> Gesture:
-    """A walk whose steps land where they should: what a try went too far, the next one aims nearer, by this `share`."""
-    steps, feet = gesture.steps, feet_of(puppet)
-    if steps is None or steps.turns:
-        return gesture
-    aims = np.zeros(steps.count)
-    for _ in range(rounds):
-        gesture = replace(gesture, steps=replace(steps, aims=tuple(aims)))
-        wanted = wanted_of(gesture, puppet.rest)
-        run = Hung(puppet, MAKING).followed(with_hands(wanted, puppet.rest, gesture, np.zeros(len(wanted))))
-        assert run is not None, "it cannot be simulated"
-        for k in range(steps.count):
-            sample = round(steps.landed(k) / DT)
-            row = run.x[None, min(sample, len(run.x) - 1), : FIGURE.n_q]
-            at = feet[k % 2].places(FIGURE, row)[0, :, 1].mean() - feet[k % 2].places(FIGURE, puppet.rest[None])[0, :, 1].mean()
-            aims[k] -= share * (at - steps.place(k))
-        print(f"  aims {np.round(aims, 3)}", flush=True)
-    return replace(gesture, steps=replace(steps, aims=tuple(aims)))
 
 
 def made_of(gesture: Gesture, puppet: Puppet) -> tuple[Array, Array | None]:
@@ -183,7 +166,7 @@ def main(names: list[str]) -> None:
     every = round(1.0 / (SAMPLE_RATE * DT))
     for name in names or GESTURES:
         print(name, flush=True)
-        gesture = aimed(GESTURES[name], puppet)
+        gesture = GESTURES[name]
         made, way = made_of(gesture, puppet)
         motion = Motion.of(FIGURE, DT * np.arange(len(made))[::every], arrived(made[::every], puppet.rest))
         steps = None if way is None else way[::every]

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.ndimage import gaussian_filter1d
+from string_clearance import cleared
 
 from bunraku.choreography.soles import SoledFoot
 from bunraku.dynamics import mass_matrix
@@ -54,8 +55,14 @@ class PullOptions:
     """Time in which a foot takes its load from its strings, and gives it back [s]."""
     dear: float = 1000.0
     """Factor on `pull_weight` where a force should not act: of boards on a foot without load, of strings of a leg that stands."""
+    tries: int = 2
+    """How often pulls are computed again with strings where they are clear of bodies."""
+    moved: float = 0.01
+    """Change of a slope for that reason after which it is."""
     slack: float = 0.03
     """How much longer the strings of a leg that stands are than they need be [m]."""
+    around: float = 0.0
+    """The same during the motion, besides, where these strings must lead around what leans over them [m]."""
 
 
 def needed(figure: Figure, q: Array, dt: float) -> Array:
@@ -145,13 +152,61 @@ def hung(
     loose = slopes if loose is None else loose
     given, q = q, np.concatenate([np.repeat(q[:1], options.still, 0), q, np.repeat(q[-1:], options.still, 0)])
     heading = np.concatenate([np.repeat(heading[:1], options.still), heading, np.repeat(heading[-1:], options.still)])
-    tau, n, m = needed(figure, q, dt), figure.n_dynamic, len(figure.strings)
-    slope, left, R = np.empty((len(q), m, 2)), np.empty(len(q)), so3.about(2, heading)
-    load, high = footing.load(q, dt, options), footing.height(q)
+    R, load = so3.about(2, heading), footing.load(q, dt, options)
+    share = np.maximum(load, 0.0)
+    held = np.zeros((len(q), len(figure.strings)))
+    for foot, own in enumerate(footing.strings):
+        held[:, own] = share[:, foot, None]
+    t = dt * (np.arange(len(q)) - options.still)
+    begun = eased(np.minimum(t, dt * (len(given) - 1) - t) / options.lead)[:, None, None]
+    mid = np.broadcast_to(slopes, (len(q), *slopes.shape))
+    wide = np.broadcast_to(ranges[:, None], (2, len(q), *slopes.shape))
+    wish, near = Wish(mid, np.array(wide), np.zeros(held.shape, bool)), {}
+    for _ in range(options.tries):
+        slope, left = _leaned(figure, q, dt, wish, R, footing, load, options)
+        slope += held[..., None] * (loose - slope)  # the slope of a slack string is free
+        slope = gaussian_filter1d(np.clip(slope, *wish.ranges), options.smooth / dt, axis=0, mode="nearest")
+        slope = np.einsum("tij,tmj->tmi", R[:, :2, :2], slopes + begun * (slope - slopes))
+        clear, near = cleared(figure, q, dt, slope, 1.0 - 0.95 * held)
+        own = np.einsum("tji,tmj->tmi", R[:, :2, :2], clear)
+        moved = np.abs(clear - slope).max(2) > options.moved
+        wish = wish.held(own, moved)
+        slope = clear
+        if not moved.any():
+            break
+    for name, miss in near.items():
+        print(f"  {name} is {1000 * miss:.0f} mm nearer to a body than it should be", flush=True)
+    inner = slice(options.still, options.still + len(given))
+    return _with_hands(figure, given, slope[inner], ((options.slack + options.around * begun[..., 0]) * held)[inner]), left[inner]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """How strings should lean at each sample, to the right of the puppet and ahead."""
+
+    slopes: Array
+    """From which they should lean as little as they can, (T, strings, 2)."""
+    ranges: Array
+    """Smallest and largest ones, (2, T, strings, 2)."""
+    firm: NDArray[np.bool_]
+    """Whether they should lean just so, (T, strings)."""
+
+    def held(self, slopes: Array, which: NDArray[np.bool_]) -> Wish:
+        """The wish in which `which` strings (T, strings) lean as `slopes` say."""
+        firm = self.firm | which
+        on, near = firm[..., None], np.array([slopes - 0.01, slopes + 0.01])
+        return Wish(np.where(on, slopes, self.slopes), np.where(on, near, self.ranges), firm)
+
+
+def _leaned(
+    figure: Figure, q: Array, dt: float, wish: Wish, R: Array, footing: Footing, load: Array, options: PullOptions
+) -> tuple[Array, Array]:
+    """How strings lean that make the figure move along `q`, (T, strings, 2), and what is left of the needed accelerations."""
+    tau, n, m, high = needed(figure, q, dt), figure.n_dynamic, len(figure.strings), footing.height(q)
+    slope, left = np.empty((len(q), m, 2)), np.empty(len(q))
     corners = [(foot.frame, tuple(corner)) for foot in footing.feet for corner in foot.corners]
     points = [(s.hook.frame, s.hook.position) for s in figure.strings] + corners
-    wished = np.concatenate([slopes, np.zeros((len(corners), 2))])
-    within = np.concatenate([ranges, np.broadcast_to([[[-0.4]], [[0.4]]], (2, len(corners), 2))], 1)
+    aside = np.broadcast_to([[[-0.4]], [[0.4]]], (2, len(corners), 2))
     for k, row in enumerate(q):
         P = pose(figure, row)
         L = cholesky(mass_matrix(figure, row)[:n, :n], lower=True)
@@ -159,21 +214,12 @@ def hung(
         used = np.isfinite(price)
         J = [R[k].T @ P.point_jacobian(*at)[:, :n] for at, on in zip(points, used, strict=True) if on]
         A, b = solve_triangular(L, np.concatenate(J).T, lower=True), solve_triangular(L, tau[k], lower=True)
-        found = _pulls(A, b, wished[used], within[:, used], price[used], least[used], options)
+        wished = np.concatenate([wish.slopes[k], np.zeros((len(corners), 2))])[used]
+        within = np.concatenate([wish.ranges[:, k], aside], 1)[:, used]
+        firm = np.concatenate([wish.firm[k], np.zeros(len(corners), bool)])[used]
+        found = _pulls(A, b, wished, within, firm, price[used], least[used], options)
         slope[k], left[k] = found[:m, :2] / np.maximum(found[:m, 2:], 1e-6), np.linalg.norm(A @ found.ravel() - b)
-    share = np.maximum(load, 0.0)
-    for foot, own in enumerate(footing.strings):  # the slope of a slack string is free
-        for s in own:
-            slope[:, s] += share[:, foot, None] * (loose[s] - slope[:, s])
-    slope = gaussian_filter1d(np.clip(slope, *ranges), options.smooth / dt, axis=0, mode="nearest")
-    t = dt * (np.arange(len(q)) - options.still)
-    begun = eased(np.minimum(t, dt * (len(given) - 1) - t) / options.lead)[:, None, None]
-    slope = np.einsum("tij,tmj->tmi", R[:, :2, :2], slopes + begun * (slope - slopes))
-    spare = np.zeros((len(q), m))
-    for foot, own in enumerate(footing.strings):
-        spare[:, own] = options.slack * share[:, foot, None]
-    own = slice(options.still, options.still + len(given))
-    return _with_hands(figure, given, slope[own], spare[own]), left[own]
+    return slope, left
 
 
 def _prices(footing: Footing, load: Array, high: Array, m: int, options: PullOptions) -> tuple[Array, Array]:
@@ -188,10 +234,13 @@ def _prices(footing: Footing, load: Array, high: Array, m: int, options: PullOpt
     return np.concatenate([price, *under]), np.concatenate([least, np.zeros(high.size)])
 
 
-def _pulls(A: Array, b: Array, slopes: Array, ranges: Array, price: Array, least: Array, options: PullOptions) -> Array:
-    """Forces (points, 3) with the least |A x − b|; slopes that would leave their range are held at its end."""
+def _pulls(
+    A: Array, b: Array, slopes: Array, ranges: Array, firm: NDArray[np.bool_], price: Array, least: Array, options: PullOptions
+) -> Array:
+    """Forces (points, 3) with the least |A x − b|; slopes that are `firm`, or would leave their range, are held."""
     m = len(slopes)
-    wished, weight = slopes.ravel().copy(), np.full((2 * m, 1), options.slope_weight)
+    wished = slopes.ravel().copy()
+    weight = np.where(np.repeat(firm, 2), options.firm_weight, options.slope_weight)[:, None]
     up, aside = np.repeat(3 * np.arange(m) + 2, 2), [3 * i + axis for i in range(m) for axis in range(2)]
     for _ in range(options.rounds):
         lean = np.zeros((2 * m, 3 * m))

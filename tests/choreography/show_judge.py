@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +99,8 @@ class _Body:
         self.X, self.within = X @ se3.pose(shape.position, shape.rotation), _within(shape.geometry)
 
     def local(self, p: Array, some: NDArray[np.int64]) -> Array:
-        return np.einsum("tji,tj->ti", self.X[some, :3, :3], p[some] - self.X[some, :3, 3])
+        """Points `p`, one at each of the samples `some`, in the frame of the shape."""
+        return np.einsum("tji,tj->ti", self.X[some, :3, :3], p - self.X[some, :3, 3])
 
     def line(self) -> tuple[Array, Array, float] | None:
         """Ends and radius of a capsule's or a sphere's middle line; None for other shapes."""
@@ -140,23 +142,54 @@ def _stands(who: str, frame: str, p: Array, low: NDArray[np.bool_], t: Array) ->
 
 
 def strings_in_bodies(motion: Motion, least: float = 1e-3) -> list[Depth]:
-    """Strings that run deeper in a body than they are tied there, by `least` [m] or more: each pair at its worst."""
+    """Strings that run deeper in a body than they are tied there, by `least` [m] or more: each pair at its worst.
+
+    A string runs straight from hook to spindle, or from hook over its points on bodies (`Track.laid`) to spindle; if that were
+    longer than the string is wound, it would be told as in a body, by how much.
+    """
     bodies = [body for track in motion.tracks for body in _bodies(track)]
     out = []
     for track in motion.tracks:
         X = frames_along(track.figure, np.ascontiguousarray(track.q))
-        for string in track.figure.strings:
-            hook, spindle = (_places(track.figure, X, at) for at in (string.hook, string.spindle))
+        for number, string in enumerate(track.figure.strings):
+            at, a, b = _pieces(track, X, number)
+            out += _stretched(track, number, motion.t, at, a, b, least)
             for body in bodies:
-                near = np.flatnonzero(_ball_near(body, hook, spindle))
+                near = np.flatnonzero(_ball_near(body, at, a, b))
                 if not len(near):
                     continue
-                a, b = body.local(hook, near), body.local(spindle, near)
-                deep = np.minimum(distance(body.geometry, a), 0.0) - along_line(body.geometry, a, b)
-                k = int(np.argmax(deep))
-                if deep[k] > least:
-                    out.append(Depth(f"{track.name}.{string.name}", body.name, float(motion.t[near[k]]), float(deep[k])))
+                k = at[near]
+                hook = body.local(_places(track.figure, X, string.hook)[k], k)
+                deep = np.minimum(distance(body.geometry, hook), 0.0)
+                deep -= along_line(body.geometry, body.local(a[near], k), body.local(b[near], k))
+                worst = int(np.argmax(deep))
+                if deep[worst] > least:
+                    out.append(Depth(f"{track.name}.{string.name}", body.name, float(motion.t[k[worst]]), float(deep[worst])))
     return sorted(out, key=lambda one: -one.depth)
+
+
+def _pieces(track: Track, X: Array, number: int) -> tuple[NDArray[np.int64], Array, Array]:
+    """The straight pieces of a string: the sample of each, and both ends."""
+    string = track.figure.strings[number]
+    hook, spindle = (_places(track.figure, X, at) for at in (string.hook, string.spindle))
+    at, ends = [], []
+    for k in range(len(track.q)):
+        way = [hook[k], *(() if track.laid is None else track.laid[k].get(number, ())), spindle[k]]
+        at += [k] * (len(way) - 1)
+        ends += list(pairwise(way))
+    both = np.array(ends)
+    return np.array(at), both[:, 0], both[:, 1]
+
+
+def _stretched(track: Track, number: int, t: Array, at: NDArray[np.int64], a: Array, b: Array, least: float) -> list[Depth]:
+    """Where the way of a string is longer than the string."""
+    string = track.figure.strings[number]
+    if string.variable is None:
+        return []
+    way = np.bincount(at, np.linalg.norm(b - a, axis=1))
+    over = way - string.length - string.ratio * track.q[:, track.figure.index(string.variable)]
+    k = int(np.argmax(over))
+    return [Depth(f"{track.name}.{string.name}", "its own length", float(t[k]), float(over[k]))] if over[k] > least else []
 
 
 def _places(figure: Figure, X: Array, at: object) -> Array:
@@ -164,9 +197,10 @@ def _places(figure: Figure, X: Array, at: object) -> Array:
     return np.asarray(F[:, :3, :3] @ np.array(at.position) + F[:, :3, 3])  # type: ignore[attr-defined]
 
 
-def _ball_near(body: _Body, a: Array, b: Array) -> NDArray[np.bool_]:
-    s = np.clip(((body.X[:, :3, 3] - a) * (b - a)).sum(1) / ((b - a) ** 2).sum(1), 0.0, 1.0)[:, None]
-    return np.linalg.norm(a + s * (b - a) - body.X[:, :3, 3], axis=1) < body.within
+def _ball_near(body: _Body, at: NDArray[np.int64], a: Array, b: Array) -> NDArray[np.bool_]:
+    p = body.X[at, :3, 3]
+    s = np.clip(((p - a) * (b - a)).sum(1) / np.maximum(((b - a) ** 2).sum(1), 1e-12), 0.0, 1.0)[:, None]
+    return np.linalg.norm(a + s * (b - a) - p, axis=1) < body.within
 
 
 def limbs_in_bodies(motion: Motion, least: float = 1e-3) -> list[Depth]:
@@ -198,7 +232,7 @@ def _apart(one: _Body, other: _Body, some: NDArray[np.int64]) -> Array:
     line = one.line()
     if line is not None:
         a, b, radius = line
-        return along_line(other.geometry, other.local(a, some), other.local(b, some)) - radius
+        return along_line(other.geometry, other.local(a[some], some), other.local(b[some], some)) - radius
     found = []
     for first, second in ((one, other), (other, one)):
         points = _surface(first.geometry)

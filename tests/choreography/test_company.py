@@ -15,7 +15,7 @@ from bunraku.choreography.part import heavier, random_blows
 from bunraku.errors import FileError
 from bunraku.kinematics import frames_along
 from bunraku.spatial import se3
-from tests.choreography.show_judge import slides
+from tests.choreography.show_judge import limbs_in_bodies, slides, strings_in_bodies
 from tests.dynamics.touch.judge import Solid, signed_distance, solid_of
 
 Array = NDArray[np.float64]
@@ -28,7 +28,7 @@ props:
   ball: {is: football, at: [0.1, -0.1, 0.06]}
 script:
   - {anna: kick, size: 0.6}
-  - {anna: march, counts: 6}
+  - {anna: march, counts: 9}
 """
 
 
@@ -65,6 +65,13 @@ def test_limbs_stop_at_limbs(show: Performance) -> None:
     for k in range(0, len(show.motion.t), 5):  # type: ignore[union-attr]
         solids = _solids(show, 0, k)
         assert min(signed_distance(solids[a], solids[b]) for a, b in pairs) > -1e-6
+
+
+def test_strings_lie_on_limbs_or_keep_clear_of_them(show: Performance) -> None:
+    """Strings of shins ran through knees and thighs, 5 cm deep."""
+    assert show.motion is not None
+    assert [one for one in strings_in_bodies(show.motion) if one.depth > 0.005] == []
+    assert [one for one in limbs_in_bodies(show.motion) if one.depth > 0.005] == []
 
 
 def test_a_foot_kicks_the_ball(show: Performance) -> None:
@@ -129,5 +136,5 @@ def test_feet_that_step_do_not_slide(tmp_path: Path) -> None:
     assert show.company is not None
     ways = np.array([one.way for one in slides(show.motion, show.company.boards)])
     assert len(ways) > 40
-    assert np.quantile(ways, 0.9) < 0.005
-    assert ways.max() < 0.025
+    assert np.quantile(ways, 0.9) < 0.008
+    assert ways.max() < 0.035

@@ -46,8 +46,8 @@ def test_feet_stand_while_the_trunk_goes_on(metres: float, counts: int) -> None:
 def test_turns_to_both_sides_lift_feet_alike() -> None:
     ends = {}
     for side in (1, -1):
-        made = scored(f"  - anna: turn\n    facing: {80 * side} deg\n    counts: 9\n")
-        t = np.linspace(0.0, 6.0, 300)
+        made = scored(f"  - anna: turn\n    facing: {80 * side} deg\n    counts: 10\n")
+        t = np.linspace(0.0, 20.0 / 3.0, 300)
         q = reference(made, "anna", t, np.zeros(0)).value
         figure = made.script.role("anna").figure
         feet = [frames_along(figure, q)[:, figure.frame_index[f"{s}foot"], 2, 3] for s in ("l", "r")[::side]]

@@ -47,6 +47,8 @@ class BoardOptions:
     """Steps at rest before a show begins, in which puppets come to stand and props to lie."""
     gap: float = 1e-4
     """How far below the lowest sole at rest the boards are [m]."""
+    strings_lie: bool = True
+    """Whether strings lie on limbs that they meet, instead of passing through."""
     max_correction: float = 0.25
     """How far feedback moves a hand at most from where it should be [m]: a puppet that is caught is not torn loose."""
 
@@ -125,12 +127,14 @@ class _Run:
         self.rows = {name: _rows(whole, name, figure) for name, figure in (*self.figures.items(), *company.props.items())}
         self.blows = {(name, blow.step): blow.momentum for name, those in blows.items() for blow in those}
         scene = Scene("boards", floor=company.boards)
-        touch = Touch(matter=Matter(friction=company.options.friction))
+        options = company.options
+        touch = Touch(matter=Matter(friction=options.friction), strings="all" if options.strings_lie else ())
         self.simulation = TouchSimulation(whole, scene=scene, touch=touch, dt=self.dt)
         rest = self.simulation.q[self.n :]
-        settled = self.simulation.run(np.repeat(rest[None], company.options.settling, 0), energy=False)
+        settled = self.simulation.run(np.repeat(rest[None], options.settling, 0), energy=False)
         self.q, self.ropes = [settled.q[-1]], len(whole.strings) + len(whole.wires)
-        self.tension = [settled.impulse[-1, : self.ropes] / self.dt]
+        self.tension, self.gap = [settled.impulse[-1, : self.ropes] / self.dt], [settled.gap[-1, : self.ropes]]
+        self.laid = [self.simulation.laid_now()]
         self.names = [rope.name for rope in (*whole.strings, *whole.wires)]
         self.legs = {
             name: LegHands(part.figure, part.feet, part.x[:, : part.figure.n_q], company.boards, self.dt)
@@ -161,6 +165,8 @@ class _Run:
             self.x[name].append(self._state(name, part, done.q[0], done.momentum[0], k))
         self.q.append(done.q[0])
         self.tension.append(done.impulse[0, : self.ropes] / self.dt)
+        self.gap.append(done.gap[0, : self.ropes])
+        self.laid.append(self.simulation.laid_now())
 
     def _state(self, name: str, part: RehearsedPart, q: Array, p: Array, k: int) -> Array:
         """The state (q, p, rates of hands) of a puppet; where a ball joint has left its chart, p is taken to be as rehearsed."""
@@ -171,11 +177,12 @@ class _Run:
 
     def played(self) -> PlayedShow:
         """Everything since the beginning."""
-        q, tension = np.array(self.q), np.array(self.tension)
+        q, tension, gap = np.array(self.q), np.array(self.tension), np.array(self.gap)
         puppets = {}
         for name, figure in self.figures.items():
             own = [self.names.index(f"{name}.{rope.name}") for rope in (*figure.strings, *figure.wires)]
-            puppets[name] = PlayedPart(self.parts[name].figure, np.array(self.x[name]), tension[:, own])
+            laid = tuple({k: at[rope] for k, rope in enumerate(own) if rope in at} for at in self.laid)
+            puppets[name] = PlayedPart(self.parts[name].figure, np.array(self.x[name]), tension[:, own], gap[:, own], laid)
         return PlayedShow(puppets, {name: q[:, self.rows[name]] for name in self.company.props})
 
 

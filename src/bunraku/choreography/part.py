@@ -22,6 +22,7 @@ from bunraku.dynamics.simulation import STEP_TOLERANCE
 from bunraku.errors import BunrakuError
 from bunraku.figure import Figure
 from bunraku.kinematics.ways import lengths_along, wound_along
+from bunraku.motion.laid_strings import Laid
 
 Array = NDArray[np.float64]
 
@@ -60,6 +61,10 @@ class PlayedPart:
     """States, (N + 1, n_x)."""
     tension: Array
     """Tensions of strings and wires [N], (N + 1, …)."""
+    gap: Array
+    """Distance − length of strings and wires [m], (N + 1, …)."""
+    laid: Laid | None = None
+    """Where strings lie on bodies, if they may."""
 
     __repr__ = brief
 
@@ -67,11 +72,6 @@ class PlayedPart:
     def q(self) -> Array:
         """Configurations, (N + 1, n_q)."""
         return self.x[:, : self.figure.n_q]
-
-    @property
-    def gap(self) -> Array:
-        """Distance − length of strings and wires [m], (N + 1, …)."""
-        return lengths_along(self.figure, self.q) - wound_along(self.figure, self.q)
 
 
 class OffScript(BunrakuError):
@@ -119,7 +119,9 @@ def play(part: RehearsedPart, *, figure: Figure | None = None, blows: Sequence[B
         if done < b - a:
             raise OffScript(figure, a + int(done), part.dt)
         now, taut = x[b].copy(), states[b - 1].copy()
-    return PlayedPart(figure, x, np.concatenate([impulse[:1], impulse])[:, :ropes] / part.dt)
+    q = x[:, : figure.n_q]
+    gap = lengths_along(figure, q) - wound_along(figure, q)
+    return PlayedPart(figure, x, np.concatenate([impulse[:1], impulse])[:, :ropes] / part.dt, gap)
 
 
 def _times(factor: float, inertia: tuple[float, ...]) -> tuple[float, float, float, float, float, float]:

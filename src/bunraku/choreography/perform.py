@@ -303,7 +303,7 @@ class _Show:
 
     def _track(self, role: str, run: PlayedPart) -> Track:
         v = np.gradient(run.q, self.dt, axis=0)
-        return Track(self.parts[role].figure, run.q, v=v, tension=run.tension, gap=run.gap, name=role)
+        return Track(self.parts[role].figure, run.q, v=v, tension=run.tension, gap=run.gap, name=role, laid=run.laid)
 
     def _marks(self) -> Iterator[Mark]:
         for timed in self.made.cues:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from bunraku.figure.build import FrameNode, PointLike, ball, body, figure, fixed, free, rx, ry, spindle, spring, string
 from bunraku.figure.figure import Figure
-from bunraku.figure.library.costume import boot, face, forearm, rod, scaled, shank, sleeve, spool, thigh, trunk
+from bunraku.figure.library.costume import boot, face, forearm, knee, rod, scaled, shank, sleeve, spool, thigh, trunk
 
 
 class ActorSizes(NamedTuple):
@@ -24,7 +24,7 @@ class ActorSizes(NamedTuple):
     """From the middle to either shoulder."""
     trunk: float = 0.49
     """From the hips up to the shoulders."""
-    neck: float = 0.06
+    neck: float = 0.09
     """From the shoulders up to the neck joint."""
     upper_arm: float = 0.26
     forearm: float = 0.25
@@ -32,7 +32,9 @@ class ActorSizes(NamedTuple):
     """How far an ankle tips forward and back, until leather stops it [rad]; half as far aside."""
     ankle_damping: float = 0.015
     """Of either axis of an ankle [N·m·s/rad]. An ankle is loose, and the lead is at its height: a foot that swings stays level."""
-    leg_damping: float = 0.6
+    hip_damping: float = 0.1
+    """Of hips that turn or spread [N·m·s/rad]."""
+    leg_damping: float = 1.2
     """Of hips and knees that bend forward and back [N·m·s/rad]: stiff leather ends the swing of a leg within a step."""
     band: float = 25.0
     """Stiffness of the rubber band behind each knee [N/m], whose length is 0 at rest: it lifts the foot when the knee rises."""
@@ -40,10 +42,10 @@ class ActorSizes(NamedTuple):
     """Height of the puppeteer's hands."""
 
 
-def _leg(side: str, size: ActorSizes, damping: float) -> FrameNode:
+def _leg(side: str, size: ActorSizes) -> FrameNode:
     x = -size.hips if side == "l" else size.hips
     return ball(
-        f"{side}hip", *thigh(size.thigh), rod(0.8, size.thigh, 0.06),
+        f"{side}hip", *thigh(size.thigh), knee(size.thigh), rod(0.8, size.thigh, 0.06),
         rx(
             f"{side}knee_rx", *shank(size.shin), rod(0.7, size.shin, 0.05),
             ry(
@@ -57,7 +59,7 @@ def _leg(side: str, size: ActorSizes, damping: float) -> FrameNode:
             ),
             at=(0, 0, -size.thigh), start=-0.17, damping=size.leg_damping, limits=(-2.2, 0.0),
         ),
-        at=(x, 0, 0), start=(0, 0, 0.24), damping=[damping, damping, size.leg_damping],
+        at=(x, 0, 0), start=(0, 0, 0.24), damping=[size.hip_damping, size.hip_damping, size.leg_damping],
     )  # fmt: skip
 
 
@@ -78,30 +80,30 @@ def actor(*, damping: float = 0.05) -> Figure:
 
     Strings: two at the head, two at the shoulders, one at the back, at each arm one at the hand and one at the elbow, at each leg
     one at the knee and one low at the shin. Feet are of lead and have flat soles; leather stops knees and ankles.
-    `damping` is that of arms and trunk [N·m·s/rad or N·s/m]; the neck has three times as much, hips that turn or spread twice.
+    `damping` is that of arms and trunk [N·m·s/rad or N·s/m]; the neck has three times as much.
     """
     size = ActorSizes()
     sides: tuple[tuple[str, str, float], ...] = (("left", "l", -1.0), ("right", "r", 1.0))
     strings: dict[str, tuple[PointLike, tuple[float, float]]] = {}  # hook, and the x and y of its spindle
     for name, _, s in sides:
-        strings[f"{name}_shoulder"] = (("torso", (s * 0.21, 0.04, size.trunk + 0.05)), (s * 0.42, 0.0))
+        strings[f"{name}_shoulder"] = (("torso", (s * 0.15, 0.04, size.trunk + 0.05)), (s * 0.36, 0.0))
     strings["back"] = (("torso", (0.0, -0.12, 0.08)), (0.0, -0.35))
     for name, _, s in sides:
-        strings[f"head_{name}"] = (("neck", (s * 0.12, 0.03, 0.14)), (s * 0.2, 0.1))
+        strings[f"head_{name}"] = (("neck", (s * 0.138, 0.02, 0.182)), (s * 0.2, 0.1))
     for name, l, s in sides:
-        strings[f"{name}_arm"] = ((f"{l}hand", (0.0, 0.046, -0.02)), (s * 0.3, 0.4))
-        strings[f"{name}_arm_elbow"] = ((f"{l}shoulder", (s * 0.045, 0.0, 0.02 - size.upper_arm)), (s * 0.5, 0.0))
+        strings[f"{name}_arm"] = ((f"{l}hand", (0.0, 0.058, -0.02)), (s * 0.3, 0.4))
+        strings[f"{name}_arm_elbow"] = ((f"{l}shoulder", (s * 0.055, 0.0, 0.02 - size.upper_arm)), (s * 0.5, 0.0))
     for name, l, s in sides:
         strings[f"{name}_leg"] = ((f"{l}hip", (0.0, 0.06, 0.02 - size.thigh)), (s * 0.14, 0.5))
-        strings[f"{name}_leg_shin"] = ((f"{l}knee_rx", (0.0, 0.055, 0.05 - size.shin)), (s * 0.14, 0.65))
+        strings[f"{name}_leg_shin"] = ((f"{l}knee_rx", (0.0, 0.13, -0.17)), (s * 0.14, 0.65))
     return figure(
         "actor",
         free(
-            "torso", *trunk(size.trunk, size.shoulders, size.hips),
+            "torso", *trunk(size.trunk, size.shoulders, size.hips, size.neck + 0.04),
             rod(6.0, size.trunk, 0.11, top=(0, 0, size.trunk)), body(2.0, inertia=(0.01, 0.01, 0.01), name="pelvis"),
-            _leg("l", size, 2.0 * damping), _leg("r", size, 2.0 * damping), _arm("l", size), _arm("r", size),
+            _leg("l", size), _leg("r", size), _arm("l", size), _arm("r", size),
             ball(
-                "neck", *scaled(face(brim=0.106), 1.15), body(1.2, (0, 0.035, 0.1), (0.012, 0.012, 0.012), "skull"),
+                "neck", *scaled(face(brim=0.114), 1.15), body(1.2, (0, 0.035, 0.1), (0.012, 0.012, 0.012), "skull"),
                 at=(0, 0, size.trunk + size.neck), damping=3.0 * damping,
             ),
             start=(0, -0.085, 0.845, 0, 0, 0),

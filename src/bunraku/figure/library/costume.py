@@ -53,19 +53,19 @@ def rod(mass: float, length: float, radius: float, *, top: Vector = (0.0, 0.0, 0
     return body(mass, (top[0], top[1], top[2] - length / 2), inertia)
 
 
-def trunk(height: float, half: float, hip: float) -> list[Attached]:
-    """Pelvis at the origin, shoulders at `height` and `half` to each side, hips `hip` to each side [m]."""
+def trunk(height: float, half: float, hip: float, neck: float = 0.1) -> list[Attached]:
+    """Pelvis at the origin, shoulders at `height` and `half` to each side, hips `hip` to each side, `neck` high [m]."""
     z = height - 0.035
     return [
         capsule(0.108, start=(0, 0, 0.17), to=(0, 0, height - 0.13), color=_Paint.jacket, name="chest"),
-        capsule(0.066, start=(0.03 - half, 0, z), to=(half - 0.03, 0, z), color=_Paint.jacket, name="shoulders"),
+        capsule(0.068, start=(0.03 - half, 0, z), to=(half - 0.03, 0, z), color=_Paint.jacket, name="shoulders"),
         cylinder(0.135, start=(0, 0, 0.015), to=(0, 0, 0.12), color=_Paint.jacket, name="skirt"),
         cylinder(0.138, start=(0, 0, 0.005), to=(0, 0, 0.025), color=_Paint.trim, name="hem"),
         cylinder(0.118, start=(0, 0, 0.12), to=(0, 0, 0.155), color=_Paint.trim, name="belt"),
         box((0.05, 0.02, 0.045), at=(0, 0.115, 0.1375), color=WOOD, name="buckle"),
         capsule(0.09, start=(-0.6 * hip, 0, 0), to=(0.6 * hip, 0, 0), color=_Paint.trousers, name="seat"),
         *(sphere(0.015, at=(0, 0.107, k), color=_Paint.trim, name="button") for k in (0.2, 0.27, 0.34)),
-        cylinder(0.045, start=(0, 0, height - 0.02), to=(0, 0, height + 0.1), color=_Paint.skin, name="neck"),
+        cylinder(0.045, start=(0, 0, height - 0.02), to=(0, 0, height + neck), color=_Paint.skin, name="neck"),
         cylinder(0.085, start=(0, 0, height + 0.015), to=(0, 0, height + 0.035), color=_Paint.white, name="ruff"),
     ]
 
@@ -104,7 +104,7 @@ def forearm(length: float, thumb: tuple[float, float] = (0.0, 1.0)) -> list[Atta
     return [
         sphere(0.037, color=WOOD, name="elbow"),
         capsule(0.034, start=(0, 0, -0.03), to=(0, 0, tip), color=_Paint.jacket, name="forearm"),
-        cylinder(0.044, start=(0, 0, tip + 0.045), to=(0, 0, tip), color=_Paint.trim, name="cuff"),
+        capsule(0.044, start=(0, 0, tip + 0.03), to=(0, 0, tip + 0.015), color=_Paint.trim, name="cuff"),
         sphere(0.04, at=(0, 0, tip - 0.03), color=_Paint.skin, name="hand"),
         capsule(0.025, start=(0, 0, tip - 0.04), to=(0, 0.012, tip - 0.09), color=_Paint.skin, name="fingers"),
         capsule(
@@ -118,9 +118,14 @@ def thigh(length: float) -> list[Attached]:
     return [capsule(0.066, start=(0, 0, -0.03), to=(0, 0, 0.05 - length), color=_Paint.trousers, name="thigh")]
 
 
+def knee(length: float = 0.0) -> Attached:
+    """A knee, below a thigh of this `length` [m]."""
+    return sphere(0.055, at=(0, 0, -length), color=WOOD, name="knee")
+
+
 def _shank(length: float) -> list[Attached]:
     return [
-        sphere(0.055, color=WOOD, name="knee"),
+        knee(),
         capsule(0.046, start=(0, 0, -0.05), to=(0, 0, 0.04 - length), color=_Paint.white, name="stocking"),
         cylinder(0.054, start=(0, 0, 0.1 - length), to=(0, 0, -length), color=_Paint.shoe, name="boot"),
     ]
@@ -137,8 +142,8 @@ def shin(length: float, toe: float = 0.15) -> list[Attached]:
 
 
 def shank(length: float) -> list[Attached]:
-    """Knee, shin of this `length` [m], and the leg of a boot, without its foot."""
-    return _shank(length)
+    """Shin of this `length` [m] and the leg of a boot, without knee and foot."""
+    return _shank(length)[1:]
 
 
 def boot(toe: float, sole: tuple[float, float, float, float]) -> list[Attached]:
