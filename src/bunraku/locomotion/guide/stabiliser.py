@@ -45,7 +45,7 @@ class StabiliserOptions:
     """How long it takes to stand upright, if it begins to lean because the ground slopes [s]."""
     rise: float = 0.08
     """Time constant with which the body follows the height of the ground below the standing feet [s]."""
-    pushed: float = 0.25
+    pushed: float = 0.4
     """Distance of the capture point from the plan, as a share of the width of a sole, from which no step should begin."""
     settled: float = 0.1
     """The same for the end of a disturbance: the distance must stay below it."""
