@@ -4,7 +4,22 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from bunraku.figure.build import FrameNode, PointLike, ball, body, figure, fixed, free, rx, ry, spindle, spring, string
+from bunraku.figure.build import (
+    Attached,
+    FrameNode,
+    PointLike,
+    ball,
+    body,
+    capsule,
+    figure,
+    fixed,
+    free,
+    rx,
+    ry,
+    spindle,
+    spring,
+    string,
+)
 from bunraku.figure.figure import Figure
 from bunraku.figure.library.costume import boot, face, forearm, knee, rod, scaled, shank, sleeve, spool, thigh, trunk
 
@@ -40,6 +55,14 @@ class ActorSizes(NamedTuple):
     """Stiffness of the rubber band behind each knee [N/m], whose length is 0 at rest: it lifts the foot when the knee rises."""
     hands: float = 2.45
     """Height of the puppeteer's hands."""
+    shin_hook: tuple[float, float, float] = (0.0, 0.13, -0.17)
+    """Where the string of a shin is tied, from its knee: on a wire ahead of it, so that the string clears the thigh."""
+
+
+def _stirrup(size: ActorSizes) -> Attached:
+    """The wire on which the string of a shin is tied."""
+    x, y, z = size.shin_hook
+    return capsule(0.004, start=(x, 0.03, z), to=(x, y, z), color=(0.35, 0.33, 0.3), name="stirrup", collides=False)
 
 
 def _leg(side: str, size: ActorSizes) -> FrameNode:
@@ -47,7 +70,7 @@ def _leg(side: str, size: ActorSizes) -> FrameNode:
     return ball(
         f"{side}hip", *thigh(size.thigh), knee(size.thigh), rod(0.8, size.thigh, 0.06),
         rx(
-            f"{side}knee_rx", *shank(size.shin), rod(0.7, size.shin, 0.05),
+            f"{side}knee_rx", *shank(size.shin), rod(0.7, size.shin, 0.05), _stirrup(size),
             ry(
                 f"{side}ankle_ry",
                 rx(
@@ -95,7 +118,7 @@ def actor(*, damping: float = 0.05) -> Figure:
         strings[f"{name}_arm_elbow"] = ((f"{l}shoulder", (s * 0.055, 0.0, 0.02 - size.upper_arm)), (s * 0.5, 0.0))
     for name, l, s in sides:
         strings[f"{name}_leg"] = ((f"{l}hip", (0.0, 0.06, 0.02 - size.thigh)), (s * 0.14, 0.5))
-        strings[f"{name}_leg_shin"] = ((f"{l}knee_rx", (0.0, 0.13, -0.17)), (s * 0.14, 0.65))
+        strings[f"{name}_leg_shin"] = ((f"{l}knee_rx", size.shin_hook), (s * 0.14, 0.65))
     return figure(
         "actor",
         free(
